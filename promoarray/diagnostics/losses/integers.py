@@ -105,6 +105,13 @@ _ELEMENTWISE: Mapping[str, _Rule] = {
 }
 
 
+EXACT: Mapping[str, Number] = {
+    name: _ELEMENTWISE[name].exact
+    for name in ("add", "subtract", "multiply", "negative", "abs", "square")
+}
+"""Operations of which Python's ints have the exact result at once."""
+
+
 def wrapped(
     operation: str,
     operands: Sequence[Operand],

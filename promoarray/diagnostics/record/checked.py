@@ -28,6 +28,7 @@ from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, sources_of
 from promoarray.diagnostics.record.flow import Produced
 from promoarray.diagnostics.record.met import Met
+from promoarray.diagnostics.record.screen import Fed, Screen
 from promoarray.diagnostics.record.updates import fed, leads_to
 from promoarray.dtypes import BY_NAME, INTEGERS, Kind
 from promoarray.operations import OPERATIONS
@@ -240,13 +241,9 @@ class Checked:
         if written and before.target is not None:  # where ``x += y`` makes no other array
             met.before, met.target = before.target, made[0]
         else:
-            slot = self._recorder.carried.slot(made[0])
-            also = self._made_whole.get((name, place), ())
-            met.fed = fed(before.sources, slot, also)
-            if met.fed is not None and also:
+            met.fed = self._fed(met, made[0])
+            if met.fed is not None and (name, place) in self._made_whole:
                 self._note_made(met, made[0])
-            if met.fed is None and isinstance(slot, Produced):
-                met.fed = self._stored_back.get(slot.source)
         if met.before is not None:
             met.still = self._checks.stands_still(met)
         if met.fed is None and not met.still and self._is_clear(met, args, kwargs):
@@ -269,6 +266,67 @@ class Checked:
         self._checks.operation(met)
         self._kind.gradients(self._checks, met, args, made)
         return None
+
+    def _fed(self, met: Met, made: Any) -> int | None:
+        """Which operand is what the same line has made before."""
+        slot = self._recorder.carried.slot(made)
+        found = fed(met.sources, slot, self._made_whole.get((met.name, met.place), ()))
+        if found is None and isinstance(slot, Produced):
+            return self._stored_back.get(slot.source)
+        return found
+
+    # -- calls that are like others ---------------------------------------------------------------
+
+    def screen(
+        self, before: Before | Each | None, call: Called, at: At, result: Any
+    ) -> Screen | None:
+        """Return how calls that are like one are looked at; None if only as that itself was."""
+        name, _, args, kwargs = call
+        kind, own = self._kind, self._reader.dtype_of
+        if not isinstance(before, Before) or not isinstance(result, kind.tensor):
+            return None
+        if self._checks.asked.shadow or kind.size_of is None or name.startswith("_fused_"):
+            return None
+        sort, dtype, one = before.sort, own(result), kind.size_of(result) == 1
+        if sort.way not in (OPERATION, FUNCTION) or dtype is None or kind.autocasts(args):
+            return None
+        tensors = [x for x in flat((*args, *kwargs.values())) if isinstance(x, kind.tensor)]
+        writes = bool(args) and result is args[0]
+        if not Screen.fits(sort.operation, dtype, one=one) or (writes and not one):
+            return None
+        if "out" in kwargs or not all(isinstance(x, kind.tensor) for x in args[:1]):
+            return None
+        if dtype.kind is Kind.FLOAT:
+            if {own(x) for x in tensors} != {dtype}:
+                return None
+        elif kwargs or any(kind.size_of(x) != 1 for x in tensors):
+            return None
+        head = name, sort.operation, (), (), *at
+        met = Met(*head, before.sources).bare()
+        how = {"writes": writes, "reflected": sort.reflected}
+        return Screen(self._checks, met, dtype, self._read, **how)
+
+    def _read(self, x: Any) -> Any:
+        """The number that an array of one element is; of others the values, if they can be read."""
+        return x.item() if self._kind.size_of(x) == 1 else self._reader.values(x)
+
+    def passed(
+        self, screen: Screen, args: Any, kwargs: Mapping[str, Any], result: Any, was: Any
+    ) -> bool:
+        """Count a call that is like others if nothing was lost in it."""
+        flow = self._recorder.flow.passes + len(self._stored_back)
+        if screen.fed.known != flow and not screen.writes:
+            screen.fed = Fed(flow, self._fed(screen.met, result))
+        if not screen.passed(args, result, was):
+            return False
+        self._kind.gradients(self._checks, screen.met, args, (result,))
+        return True
+
+    def seen(self, screen: Screen, was: Any) -> Before:
+        """What ``before`` would have noted of a call that is like others."""
+        sort, dtype = self._sort(screen.met.name), screen.dtype
+        target = Values(np.array(was, dtype.storage), dtype) if screen.writes else None
+        return Before(sort, screen.met.sources, target)
 
     def _note_made(self, met: Met, x: Any) -> None:
         """Note what an array carries that may come back in a later pass of a compiled function."""

@@ -38,7 +38,7 @@ from promoarray.diagnostics.model.lost import (
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.flow import Produced
 from promoarray.diagnostics.record.met import Met
-from promoarray.diagnostics.record.updates import Updates
+from promoarray.diagnostics.record.updates import UPDATES, Updates, name_of
 from promoarray.dtypes import BY_NAME, Kind
 
 INEXACT = frozenset({Kind.FLOAT, Kind.COMPLEX})
@@ -118,6 +118,20 @@ class Checks:
     def stands_still(self, met: Met) -> bool:
         """Return whether most elements of what is accumulated are what they were."""
         return self._updates.stand_still(met)
+
+    def writes_into(self, met: Met, target: Any) -> None:
+        """Note an array that an operation writes into, in a pass that was looked at elsewhere."""
+        if name_of(met) in UPDATES:
+            met.target = target
+            self._updates.persists(met)
+            met.target = None
+
+    def lost_again(self, met: Met, loss: Loss, passes: int) -> bool:
+        """Count what a place loses once more; return False if it is the first time there."""
+        if (loss.kind, met.name, met.place, False) not in self.lost:
+            return False
+        self._note(met, loss, passes)
+        return True
 
     def cast(self, met: Met) -> None:
         """Look at a cast: of one array or number into the dtype of the result."""

@@ -127,6 +127,7 @@ class FlowRecorder(Observer):
         report.flows.append(self.flow)
         self._by_value = [policy for policy in report.policies if policy.by_value is not None]
         self.compared = ComparedValues(report.policies, self.flow)
+        self.passes = 0  # of operations that were recorded, by which what feeds them may have grown
         self._written: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Hashable] = {}
         self._known: dict[Hashable, RecordedOperation] = {}
@@ -347,6 +348,7 @@ class FlowRecorder(Observer):
                 source = operation.makes, which
                 self._slots.setdefault(source, Produced(dtype, source, context, self.flow))
         operation.count += 1
+        self.passes += 1
         if self._heard is not None:
             self._heard.recorded.append(operation)
         for found, slot in zip(operation.sources, slots, strict=True):

@@ -37,6 +37,11 @@ class Met:
     counted: tuple[int, ...] | None = None  # what ``counts`` has answered of the first result
     number: int = 0  # of the pass, of one that is looked at in several parts
 
+    def bare(self) -> Met:
+        """Return the same without its values, and without the frame."""
+        head = self.name, self.operation, (), (), None, self.place, self.codes, self.sources
+        return Met(*head, silenced=self.silenced, at=self.sites())
+
     def sites(self) -> tuple[Site, Site]:
         """The line of the operation, and that of the program which led there."""
         if self.at is None:

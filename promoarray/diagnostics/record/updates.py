@@ -34,10 +34,11 @@ class Updates:
 
     def stand_still(self, met: Met) -> bool:
         """Return whether most elements of what is accumulated are what they were."""
-        return accumulated(met) is not None and self._persists(met) and _is_as_before(met)
+        before = accumulated(met)
+        return before is not None and self.persists(met) and is_as_before(before, met.results[0])
 
-    def _persists(self, met: Met) -> bool:
-        """Whether an operation in place writes into an array that it has written into before.
+    def persists(self, met: Met) -> bool:
+        """Return whether an operation in place writes into an array that it has written before.
 
         What is made anew in every pass is no accumulator, as what Adam adds its epsilon to.
         """
@@ -92,7 +93,7 @@ class Updates:
             self._runs.clear()
         self._runs[key] = _Run(number, values, sums)
         heavy = weight(sums, values, result.dtype)
-        if _name(met) == "lerp":  # which comes to its end, and no further
+        if name_of(met) == "lerp":  # which comes to its end, and no further
             end = _some(met.operands[1], result.array.shape)
             far = weight(end - values, values, result.dtype)
             heavy = min(heavy, far) if is_much(far, result.dtype) else 0.0
@@ -162,7 +163,7 @@ def accumulated(met: Met) -> Values | None:
 
     It is what an operation in place writes over, or what the same line has made in the pass before.
     """
-    if _name(met) not in _UPDATES or not met.results:
+    if name_of(met) not in UPDATES or not met.results:
         return None
     if met.results[0].dtype.kind is not Kind.FLOAT:
         return None
@@ -174,10 +175,9 @@ def accumulated(met: Met) -> Values | None:
     return x if isinstance(x, Values) else None
 
 
-def _is_as_before(met: Met) -> bool:
-    """Whether most elements are what they were; of many some are looked at, evenly."""
-    before, result = accumulated(met), met.results[0]
-    if before is None or before.array.shape != result.array.shape:
+def is_as_before(before: Values, result: Values) -> bool:
+    """Return whether most elements are what they were; of many some are looked at, evenly."""
+    if before.array.shape != result.array.shape:
         return False
     if before.dtype is not result.dtype:
         return False
@@ -209,10 +209,11 @@ _MOST_TARGETS = 1 << 12
 
 def _update(met: Met) -> Operand:
     """What is added to it."""
-    return met.operands[0] if met.fed else _UPDATES[_name(met)](met)
+    return met.operands[0] if met.fed else UPDATES[name_of(met)](met)
 
 
-def _name(met: Met) -> str:
+def name_of(met: Met) -> str:
+    """Return the name that tells whether an operation is an update."""
     return met.operation or met.name.rstrip("_")
 
 
@@ -233,7 +234,7 @@ def _interpolated(met: Met) -> Operand:
     return _wide(weight * (end - before))
 
 
-_UPDATES: Mapping[str, Callable[[Met], Operand]] = {
+UPDATES: Mapping[str, Callable[[Met], Operand]] = {
     "add": _added,
     "subtract": _added,
     "sub": _added,

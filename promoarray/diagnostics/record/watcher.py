@@ -21,6 +21,7 @@ from promoarray.diagnostics.record.checked import Checked
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.replaced import Watched
+from promoarray.diagnostics.record.screen import Screen
 from promoarray.diagnostics.record.taped import Taped
 from promoarray.diagnostics.record.written import number_first
 from promoarray.dtypes import BY_NAME, WEAK
@@ -45,6 +46,7 @@ class Known(NamedTuple):
     held: object  # what has to live as long, for the call is known by its address
     # where it is counted if its values need not be looked at; None if they have to be
     passes: list[int] | None = None
+    screen: Screen | None = None  # how its values are looked at; None of one like no other
 
     @classmethod
     def of(
@@ -150,7 +152,10 @@ class Watcher:
         call = before = None
         if known is None:
             call = recorder.guarded(self._looked_at, *looked)
-        if checked is not None and (known is None or known.passes is None):
+        screen = None if known is None else known.screen
+        if screen is not None:
+            before = self._unheard(screen.before, args) if screen.writes else None
+        elif checked is not None and (known is None or known.passes is None):
             before = recorder.guarded(checked.before, name, args, kwargs)
         try:
             result = carry_out(*args, **kwargs)
@@ -163,11 +168,18 @@ class Watcher:
             made = self._unheard(self._tape.after, taped, frame, result)
             result = result if made is None else made[0]
         if known is None or not self._again(known, result):
+            if screen is not None and checked is not None:
+                before = recorder.guarded(checked.seen, screen, before)
             if known is not None:  # it made others than those that are alike
                 call = recorder.guarded(self._looked_at, *looked)
             if call is not None:
                 call.result = result
-                recorder.guarded(self._record, call, handler, key, codes)
+                recorder.guarded(self._record, call, handler, key, codes, before, carry_out)
+            screen = None
+        if checked is not None and screen is not None:
+            if self._unheard(checked.passed, screen, args, kwargs, result, before):
+                return result
+            before = recorder.guarded(checked.seen, screen, before)
         if checked is not None and before is not None:
             told = (name, carry_out, args, kwargs), (frame, place, codes)
             self._unheard(checked.after, before, *told, result)
@@ -257,7 +269,13 @@ class Watcher:
         return tuple([x for x in flat((result,)) if isinstance(x, self.kind.tensor)])
 
     def _record(
-        self, call: Call, handler: Handler, key: tuple[Any, ...] | None, held: tuple[CodeType, ...]
+        self,
+        call: Call,
+        handler: Handler,
+        key: tuple[Any, ...] | None,
+        held: tuple[CodeType, ...],
+        before: Any,
+        carry_out: Callable[..., Any],
     ) -> None:
         """Record a call that was carried out."""
         known = self.recorder.known
@@ -274,7 +292,13 @@ class Watcher:
         if made is None:
             return
         if self._checked is not None:
-            made = made._replace(passes=self._checked.passes(call.name, key[1], held, result))
+            passes = self._checked.passes(call.name, key[1], held, result)
+            screen = None
+            if passes is None:
+                called = call.name, carry_out, call.args, call.kwargs
+                at = call.frame, key[1], held
+                screen = self._checked.screen(before, called, at, call.result)
+            made = made._replace(passes=passes, screen=screen)
         if len(known) >= MOST:
             known.clear()
         if made.checked and call.read:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import warnings
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -225,9 +226,38 @@ def lines_too_small(draw: random.Random, framework: str) -> Iterator[Line]:
         yield f"x = {made}; g = x", function(framework, "x", line), count
 
 
+def lines_of_loops(draw: random.Random, framework: str) -> Iterator[Line]:
+    """Numbers one by one, or a few at a time, of which calls are like others."""
+    for n in range(48):
+        dtype, symbol = draw.choice(WHOLE + FLOATS), draw.choice("+-*")
+        some = some_whole if dtype in WHOLE else some_floats
+        x, y = ([*some(draw, dtype), *some(draw, dtype), *some(draw, dtype)] for _ in "xy")
+        rows = ".reshape(-1, 3)" if n % 3 == 0 else ""
+        once = "a = a {0} b; a {0}= b" if n % 2 else "a = a {0} b; c = b {0} 3"
+        arrays = [f"{ARRAY[framework].format(each, dtype)}{rows}" for each in (x, y)]
+
+        def count(names: dict[str, Any], at: int, n: int = n, s: str = symbol, d: str = dtype) -> Any:
+            x, y, first, second = (held(names[f"{name}{at}"]).reshape(-1) for name in "xyvw")
+            twice = (first, y, second) if n % 2 else (y, np.full_like(y, 3), second)
+            steps = [*zip(*map(numbers, (x, y, first)), strict=True)]
+            steps += zip(*map(numbers, twice), strict=True)
+            if d in WHOLE:
+                return {"integer-wrap": sum(not _is_exact(s, *each) for each in steps)}
+            found = [lost_of(s, *each, d) for each in steps]
+            return {kind: found.count(kind) for kind in ("overflow", "nan-born")}
+
+        beside = f"v{n} {symbol} y" if n % 2 else f"y {symbol} 3"
+        before = f"x{n}, y{n} = x, y = {', '.join(arrays)}; v{n} = x {symbol} y; w{n} = {beside}"
+        yield before, f"for a, b in zip(x, y): {once.format(symbol)}", count
+
+
+def _is_exact(symbol: str, x: int, y: int, made: int) -> bool:
+    return bool({"+": x + y, "-": x - y, "*": x * y}[symbol] == made)
+
+
 GENERATORS = [
     *(lines_of_integers, lines_of_floats, lines_of_casts),
-    *(lines_of_sums, lines_of_digits, lines_too_small),
+    *(lines_of_sums, lines_of_digits, lines_too_small, lines_of_loops),
 ]
 
 
@@ -252,9 +282,9 @@ def test_what_is_lost_is_what_exact_numbers_say(tmp_path: Path, framework: str, 
             text += more
         report = checked(tmp_path, library, text, names)
     head = HEADS[library].count("\n")
-    found: dict[int, dict[str, int]] = {}
+    found: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for each in report.told:
-        found.setdefault(each.place.program.line - head, {})[each.place.kind] = each.place.count
+        found[each.place.program.line - head][each.place.kind] += each.place.count
     assert len(counted) > (4 if framework == "paddle" else 20)  # whose CPU lacks 16 bits
     differ = {}
     for at, line, count in counted:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,7 @@ def watch_gradients(
     starts = [x.grad_fn for x in made if not x.stop_gradient and x.grad_fn is not None]
     if not starts:
         return
-    met.sites()
-    light = replace(met, operands=(), results=(), before=None, again=None, frame=None)
+    light = met.bare()
     tensors = [x for x in flat(args) if isinstance(x, paddle.Tensor)]
     inputs_of = [weakref.ref(x) for x in tensors]
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
 from itertools import product
+from operator import attrgetter
 from types import BuiltinFunctionType, FunctionType, MethodDescriptorType
 from typing import Any
 
@@ -47,6 +48,7 @@ class Call(call.Call):
     words = words("paddle")
     dtypes = call.dtypes_in(paddle, paddle.dtype)
     names_of_dtypes = (paddle.dtype,)
+    size_of = staticmethod(attrgetter("size"))
     renamed = synonyms(text_of("paddle", "parameters"))
     turned = call.COMPARED
     augments = False  # x += y is x = x + y, and x.add_(y) has a rule of its own

@@ -71,6 +71,7 @@ class Call(AnyCall):
     words = words("torch")
     dtypes = dtypes_in(torch, torch.dtype)  # complex32 is one that promoarray does not have
     names_of_dtypes = (torch.dtype,)
+    size_of = torch.numel
 
     @staticmethod
     def standing(frame: FrameType, func: Any) -> FrameType:
