@@ -236,7 +236,9 @@ def lines_of_loops(draw: random.Random, framework: str) -> Iterator[Line]:
         once = "a = a {0} b; a {0}= b" if n % 2 else "a = a {0} b; c = b {0} 3"
         arrays = [f"{ARRAY[framework].format(each, dtype)}{rows}" for each in (x, y)]
 
-        def count(names: dict[str, Any], at: int, n: int = n, s: str = symbol, d: str = dtype) -> Any:
+        def count(
+            names: dict[str, Any], at: int, n: int = n, s: str = symbol, d: str = dtype
+        ) -> Any:
             x, y, first, second = (held(names[f"{name}{at}"]).reshape(-1) for name in "xyvw")
             twice = (first, y, second) if n % 2 else (y, np.full_like(y, 3), second)
             steps = [*zip(*map(numbers, (x, y, first)), strict=True)]
