@@ -255,6 +255,7 @@ Cache::~Cache() {
     for (const auto &each : is_library) Py_DECREF(each.first);
     for (const auto &each : moved) Py_DECREF(each.first);
     for (const auto &each : looks) Py_DECREF(each.first);
+    for (const auto &each : refuses) Py_DECREF(each.first);
     for (const auto &each : clean) let_go(each.first);
 }
 
@@ -414,7 +415,7 @@ bool count_again(FastHook *self, Told *told, PyObject *made) {
     for (Py_ssize_t i = 0; i < PyTuple_Size(tells.get()); ++i)
         if (!Ref(PyObject_CallNoArgs(PyTuple_GetItem(tells.get(), i)))) return false;
     if (++self->cache->counted % OFTEN != 0) return true;
-    return flush(self) && Ref(PyObject_CallMethod(self->recorder, "heard_again", nullptr));
+    return static_cast<bool>(Ref(PyObject_CallMethod(self->recorder, "heard_again", nullptr)));
 }
 
 bool carry_on(FastHook *self, PyObject *name, PyObject *source, PyObject *part) {
@@ -459,6 +460,9 @@ void forget_calls(FastHook *self) {
     std::unordered_map<PyObject *, long> looks;
     looks.swap(cache.looks);
     for (const auto &each : looks) Py_DECREF(each.first);
+    std::unordered_map<PyObject *, bool> refuses;
+    refuses.swap(cache.refuses);
+    for (const auto &each : refuses) Py_DECREF(each.first);
 }
 
 }  // namespace promoarray

@@ -112,6 +112,13 @@ struct Cache {
     std::size_t size = 0;
     unsigned counted = 0, turn = 0;
     std::unordered_map<PyObject *, bool> is_library;     // of code, which is held
+    // What is called in the place of functions that were met last, by the class that they are methods of, if
+    // any, and what they have in common; each in the place of one before. `kinds` holds all of it.
+    struct Found {
+        const void *of, *what;  // null of none
+        PyObject *answer;
+    } functions[256] = {};
+    std::unordered_map<PyObject *, bool> refuses;  // whether it is noted what a function refuses; it is held
     struct Met {
         PyTypeObject *type;  // null, or held; dtypes are for good, who has read one may still use it
         Class known;

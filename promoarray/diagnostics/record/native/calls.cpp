@@ -1,4 +1,6 @@
 // The calls of rewritten programs: which function of NumPy's it is, and what it is given.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -30,16 +32,49 @@ struct Call {
     PyObject *first() const { return owner ? owner.get() : count > 0 ? args[0] : nullptr; }
 };
 
-// The object that a method is of, if it is one of NumPy's: an array, a ufunc, what draws numbers.
-PyObject *owner_of(const FastHook *self, PyObject *function) {
-    if (!PyCFunction_CheckExact(function) && Py_TYPE(function) != type_in(self, METHOD_TYPE)) return nullptr;
-    const Ref owner(PyObject_GetAttrString(function, "__self__"));  // which the function holds
-    if (!owner || PyModule_Check(owner.get()) || owner.get() == Py_None) {
-        PyErr_Clear();
-        return nullptr;
+// The object that a method is of, which holds it; null of a function.
+PyObject *self_of(const FastHook *self, PyObject *function) {
+    if (PyCFunction_CheckExact(function)) {
+        PyObject *of = PyCFunction_GetSelf(function);
+        return of == Py_None || (of != nullptr && PyModule_Check(of)) ? nullptr : of;
     }
-    PyObject *type = reinterpret_cast<PyObject *>(Py_TYPE(owner.get()));
-    return is_array(self, owner.get()) || is_of_numpy(self, type) ? owner.get() : nullptr;
+    if (Py_TYPE(function) != type_in(self, METHOD_TYPE)) return nullptr;
+    const Ref of = attribute(self, function, OWNER);
+    if (!of) PyErr_Clear();
+    return of.get();
+}
+
+// Whether it is one of NumPy's: an array, a ufunc, what draws numbers.
+bool is_numpys(const FastHook *self, PyObject *owner) {
+    if (owner == nullptr || is_array(self, owner)) return owner != nullptr;
+    return is_of_numpy(self, reinterpret_cast<PyObject *>(Py_TYPE(owner)));
+}
+
+// What Python's headers say of a method in C (cpython/methodobject.h), beyond the limited API.
+struct MethodFields {
+    PyObject_HEAD
+    const void *definition;  // one for each name
+    PyObject *self;
+};
+
+// A function among those that were met last, told apart without asking for its name: by the class that it is
+// a method of, and its definition in C, its code in Python or itself. Nothing of what `kind_of` has to look at.
+Cache::Found met_as(const FastHook *self, PyObject *function, PyObject *owner) {
+    if (!KNOWS_CALLS || (owner != nullptr && Py_TYPE(owner) == type_in(self, UFUNC))) return {};
+    if (PyCFunction_CheckExact(function)) {
+        if (owner == nullptr) return {nullptr, function, nullptr};
+        const auto *fields = reinterpret_cast<const MethodFields *>(function);
+        return fields->self == owner ? Cache::Found{Py_TYPE(owner), fields->definition, nullptr} : Cache::Found{};
+    }
+    if (owner != nullptr && Py_TYPE(function) == type_in(self, METHOD_TYPE)) {
+        const Ref own = attribute(self, function, OF_METHOD);  // which the method holds
+        if (own && Py_TYPE(own.get()) != type_in(self, FUNCTION_TYPE)) return {Py_TYPE(owner), own.get(), nullptr};
+        if (!own || is_array(self, owner)) return {};
+        function = own.get();
+    }
+    if (Py_TYPE(function) != type_in(self, FUNCTION_TYPE)) return {};
+    const Ref code = attribute(self, function, CODE);
+    return {nullptr, code.get(), nullptr};
 }
 
 // What functions have in common that are called alike: the name of a method, beside what it is of;
@@ -67,31 +102,51 @@ Ref kind_of(const FastHook *self, PyObject *function, PyObject *owner) {
     return Ref(PyTuple_Pack(1, Py_TYPE(of != nullptr ? of : function)));  // no call of the class itself
 }
 
+// What is called in the place of functions of a kind: it is asked once, of one of them. `kinds` holds it; null
+// with the error.
+PyObject *answer_of(FastHook *self, PyObject *kind, PyObject *function) {
+    // Code that is equal is called alike, too, but has the slowest of hashes: its address stands for it.
+    const bool is_code = !PyTuple_Check(kind) && PyCallable_Check(kind) == 0;
+    const Ref key = is_code ? Ref(PyLong_FromVoidPtr(kind)) : Ref::to(kind);
+    PyObject *known = key ? PyDict_GetItemWithError(self->kinds, key.get()) : nullptr;
+    if (known == nullptr) {
+        if (PyErr_Occurred()) return nullptr;
+        const Ref answer = call(self->parts[RESOLVE], function);
+        const Ref both(answer ? PyTuple_Pack(2, kind, answer.get()) : nullptr);
+        if (PyDict_Size(self->kinds) >= MOST_KINDS) {
+            std::fill(std::begin(self->cache->functions), std::end(self->cache->functions), Cache::Found{});
+            PyDict_Clear(self->kinds);
+        }
+        if (!both || PyDict_SetItem(self->kinds, key.get(), both.get()) != 0) return nullptr;
+        known = both.get();  // which the dict holds
+    }
+    return PyTuple_GetItem(known, 1);
+}
+
 // Find out what of NumPy's is called, or what makes the stand-in of another function. False with the
 // error.
 bool resolve(FastHook *self, Call *begun) {
-    PyObject *owner = owner_of(self, begun->function);
-    const Ref kind = kind_of(self, begun->function, owner);
-    if (!kind) {  // it is called nonetheless
+    PyObject *of = self_of(self, begun->function);
+    const Cache::Found met = met_as(self, begun->function, of);
+    const auto mixed = reinterpret_cast<std::uintptr_t>(met.what) ^ reinterpret_cast<std::uintptr_t>(met.of) >> 5U;
+    Cache::Found &last = self->cache->functions[mixed * 0x9E3779B97F4A7C15u >> 56];
+    PyObject *answer = met.what != nullptr && last.what == met.what && last.of == met.of ? last.answer : nullptr;
+    if (answer == nullptr) {
         PyErr_Clear();
-        return true;
+        PyObject *owner = is_numpys(self, of) ? of : nullptr;
+        const Ref kind = kind_of(self, begun->function, owner);
+        if (!kind) {  // it is called nonetheless
+            PyErr_Clear();
+            return true;
+        }
+        answer = answer_of(self, kind.get(), begun->function);
+        if (answer == nullptr) return false;
+        if (met.what != nullptr && (met.of != nullptr ? PyTuple_Check(kind.get()) != 0 : met.what == kind.get()))
+            last = {met.of, met.what, answer};
     }
-    // Code that is equal is called alike, too, but has the slowest of hashes: its address stands for it.
-    const bool is_code = !PyTuple_Check(kind.get()) && PyCallable_Check(kind.get()) == 0;
-    const Ref key = is_code ? Ref(PyLong_FromVoidPtr(kind.get())) : Ref::to(kind.get());
-    PyObject *known = key ? PyDict_GetItemWithError(self->kinds, key.get()) : nullptr;
-    if (known == nullptr) {
-        if (PyErr_Occurred()) return false;
-        const Ref answer = call(self->parts[RESOLVE], begun->function);
-        const Ref both(answer ? PyTuple_Pack(2, kind.get(), answer.get()) : nullptr);
-        if (PyDict_Size(self->kinds) >= MOST_KINDS) PyDict_Clear(self->kinds);
-        if (!both || PyDict_SetItem(self->kinds, key.get(), both.get()) != 0) return false;
-        known = both.get();  // which the dict holds
-    }
-    PyObject *answer = PyTuple_GetItem(known, 1);
     if (Py_TYPE(answer) == type_in(self, CALLEE)) {
         begun->callee = Ref::to(answer);
-        if (owner != nullptr && is_array(self, owner)) begun->owner = Ref::to(owner);
+        if (of != nullptr && is_array(self, of)) begun->owner = Ref::to(of);
     } else if (answer != Py_None) {
         begun->maker = Ref::to(answer);
     }
@@ -187,7 +242,9 @@ Ref operands_of(const Call &call) {
 bool tell_of(FastHook *self, const Call &call, Asked *asked, bool answered, PyObject *x) {
     PyObject *first = call.first();
     const bool may_store = x == Py_None && first != nullptr && is_array(self, first);
+    const Sort sort = class_of(self, x).sort;
     if (!may_store && !is_array(self, x) && !PyList_Check(x) && !PyTuple_Check(x)) {  // it only asks
+        if (is_plain(sort)) return true;
         const Ref keywords = keywords_of(call), operands = operands_of(call);
         return keywords && operands && tell_wrapped(self, call.callee.get(), operands.get(), keywords.get(), x);
     }
@@ -281,6 +338,19 @@ bool check_call(FastHook *self, const Call &call, long looks, PyObject *before, 
     return static_cast<bool>(checked(self, call, "called", taken_clean(self, where), before, made));
 }
 
+// What the past calls in the place of a function. Where it but notes what NumPy refuses, it answers alike of
+// all that are called alike. Null with the error.
+Ref asked_past(FastHook *self, const Call &call) {
+    auto &known = self->cache->refuses;
+    PyObject *callee = call.callee.get(), *own = call.owner ? call.owner.get() : Py_None;
+    const bool is_known = KNOWS_CALLS && self->refuses;
+    const auto found = is_known ? known.find(callee) : known.end();
+    if (found != known.end() && !found->second) return Ref::to(call.function);
+    Ref function(PyObject_CallMethod(self->past, "function", "OOO", call.function, callee, own));
+    if (function && is_known && found == known.end()) known[Py_NewRef(callee)] = function.get() != call.function;
+    return function;
+}
+
 // Carry out a call, and tell of it, unless that is done later.
 Ref carried_out(FastHook *self, Call *begun, bool is_told) {
     if (!is_recording(self)) return called_plainly(*begun, begun->function);
@@ -299,11 +369,8 @@ Ref carried_out(FastHook *self, Call *begun, bool is_told) {
     }
     const Ref session = Ref::to(self->session);
     Asked asked(self, begun->place, [&](Key *key) { return add_call(self, *begun, key); });
-    Ref function = Ref::to(begun->function);
-    if (self->past != Py_None && (asked.told == nullptr || asked.told->dtypes.get() == Py_True)) {
-        PyObject *own = begun->owner ? begun->owner.get() : Py_None;
-        function = Ref(PyObject_CallMethod(self->past, "function", "OOO", begun->function, begun->callee.get(), own));
-    }
+    const bool asks = self->past != Py_None && (asked.told == nullptr || asked.told->dtypes.get() == Py_True);
+    Ref function = asks ? asked_past(self, *begun) : Ref::to(begun->function);
     const long looks = self->checks != 0 ? looks_of(self, begun->callee.get()) : NOBODY_LOOKS;
     Ref before(looks == LOOKS_FAILED ? nullptr : Py_NewRef(Py_None));
     if (looks >= 0 && (begun->named() != 0 || begun->count > looks % OPERANDS))

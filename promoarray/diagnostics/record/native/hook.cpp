@@ -1,5 +1,7 @@
 #include "hook.h"
 
+#include <algorithm>
+#include <iterator>
 #include <new>
 
 #include "dtype_map.h"
@@ -403,6 +405,7 @@ PyObject *tell_of(PyObject *object, PyObject *args) {
     if (!flush(self)) return nullptr;
     forget_calls(self);
     const Ref kinds(std::exchange(self->kinds, PyDict_New()));  // which hang on what is recorded
+    std::fill(std::begin(self->cache->functions), std::end(self->cache->functions), Cache::Found{});
     if (self->kinds == nullptr) return nullptr;
     PyObject **const fields[] = {&self->session, &self->past, &self->recorder, &self->carried};
     PyObject *const given[] = {session, past, recorder, carried};

@@ -15,9 +15,9 @@ namespace promoarray {
 // What a hook is made of, in the order of the tuple it is given (hook.py): classes, and what follows.
 enum Part { NDARRAY, GENERIC, NUMPY_DTYPE, FUNCTION_TYPE, METHOD_TYPE, UFUNC, DISPATCHER, CALLEE, OTHERWISE,
             PLAIN, RESOLVE, SCALAR_CLASS, IS_LIBRARY, OUTSIDE, PARTS };
-enum Name { DTYPE, NDIM, ITEM, BACK, INSTRUCTION, MODULE, CODE, OF_METHOD, NAME, NAMES };
+enum Name { DTYPE, NDIM, ITEM, BACK, INSTRUCTION, MODULE, CODE, OF_METHOD, OWNER, NAME, NAMES };
 inline constexpr const char *HOOK_NAMES[NAMES] = {"dtype", "ndim", "item", "f_back", "f_lasti",
-                                                  "__module__", "__code__", "__func__", "__name__"};
+                                                  "__module__", "__code__", "__func__", "__self__", "__name__"};
 
 // What a session looks at: any values, integers that may wrap, what floats lose.
 constexpr int LOOKS = 1, LOOKS_AT_INTEGERS = 2, LOOKS_AT_FLOATS = 4;

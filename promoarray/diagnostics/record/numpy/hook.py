@@ -48,6 +48,7 @@ class Hook(FastHook):
     itself: _Itself
     _held: dict[tuple[int, int], Any]
     slice = slice
+    whole = slice(None)
 
     def __new__(cls) -> Self:
         """Make a hook that nobody is told by."""

@@ -380,6 +380,8 @@ class _Rewriter(ast.NodeTransformer):
     def _key(self, key: ast.expr) -> ast.expr:
         """A key as an expression, slices too."""
         if isinstance(key, ast.Slice):
+            if not (key.lower or key.upper or key.step):
+                return _named("whole", key)
             parts = [p and self.visit(p) for p in (key.lower, key.upper, key.step)]
             given = [p or located(ast.Constant(None), key) for p in parts]
             return self._hook("slice", key, *given)
