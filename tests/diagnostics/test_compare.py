@@ -72,7 +72,7 @@ def test_a_program_that_fails_is_reported_up_to_there(command: Command) -> None:
 
 def test_a_program_gets_its_arguments_and_may_exit(command: Command) -> None:
     command.write("import sys\nprint(sys.argv[1:])\nsys.exit()\n")
-    assert "['-n', '3']" in command("compare program.py --policies torch -- -n 3", status=0).out
+    assert "['-n', '3']" in command("compare program.py --policies torch -- -n 3", status=3).out
 
 
 def test_a_missing_file_and_an_unknown_policy_are_one_line_each(command: Command) -> None:
@@ -111,7 +111,7 @@ def test_a_scalar_that_fits_no_cast_array_stops_the_program_there(command: Comma
 
 
 def test_a_program_without_operations_is_told_so(command: Command) -> None:
-    _, out, err = command("compare", command.write("x = 1 + 1\n"), status=0)
+    _, out, err = command("compare", command.write("x = 1 + 1\n"), status=3)
     assert "No operation ran under numpy@2" in out
     assert "import promoarray as xp" in err
 

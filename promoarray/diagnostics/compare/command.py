@@ -388,7 +388,7 @@ def _status(ended: Ended, every: list[Outcome], judged: Judged, report: Report) 
         return SIGNAL - ended.status
     if every and every[-1].error == STOPPED:
         return INTERRUPTED
-    if not _whole(ended) or (not report.operations and not report.places and ended.imported):
+    if not _whole(ended) or not (report.operations or report.places):
         return FAILED
     if judged.failing:
         return FINDINGS

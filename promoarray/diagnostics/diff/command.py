@@ -264,7 +264,7 @@ def _told(
         return SIGNAL - ended.status
     if found.changes:
         return FINDINGS
-    if not found.operations and ended.imported:
+    if not found.operations:
         if not framework:
             say(
                 "diff",

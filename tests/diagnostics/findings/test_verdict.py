@@ -104,12 +104,12 @@ def test_after_a_stop_nothing_agrees(compare_program: Command, tmp_path: Path) -
     assert "Not examined: what follows the stop at program.py:4" in ran.out
 
 
-@pytest.mark.parametrize(("program", "status"), [("import numpy\n", 3), ("print(1)\n", 0)])
-def test_a_program_that_imports_a_library_of_arrays_and_computes_nothing_fails(
-    compare_program: Command, tmp_path: Path, program: str, status: int
+@pytest.mark.parametrize("program", ["import numpy\n", "print(1)\n"])
+def test_a_program_of_which_nothing_was_seen_fails(
+    compare_program: Command, tmp_path: Path, program: str
 ) -> None:
     ran = compare_program(write(tmp_path, program))
-    assert ran.status == status
+    assert ran.status == 3
     assert "No operation ran" in ran.out
     assert "write " in ran.err
 
