@@ -399,7 +399,8 @@ def _status(ended: Ended, every: list[Outcome], judged: Judged, report: Report) 
 def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     """Say on standard error what went wrong."""
     if ended.status:
-        _say(ended.stopped_under(report.run.name) + as_module(of.args.script) + _why(of, ended))
+        stopped = ended.stopped_under(report.run.name) + as_module(of.args.script)
+        _say(stopped + _why(of, ended, report))
     elif isinstance(report, RecordedReport) and (of.framework or report.framework):
         if not report.calls:
             _say(f"the program called nothing that computes under {report.run.name}{_ELSEWHERE}")
@@ -412,9 +413,10 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     ended.say_bugs("compare")
 
 
-def _why(of: Comparison, ended: Ended) -> str:
+def _why(of: Comparison, ended: Ended, report: Report) -> str:
     """Name the command that says where the dtypes came from at which a program stops."""
-    if of.framework not in FRAMEWORKS or of.saved is not None or ended.status != FINDINGS:
+    computed = isinstance(report, RecordedReport) and report.calls
+    if not computed or of.framework not in FRAMEWORKS or ended.status != FINDINGS or of.saved:
         return ""
     program = f"-m {of.args.module}" if of.args.module else shlex.quote(of.args.script)
     program += f" -- {shlex.join(of.args.args)}" if of.args.args else ""

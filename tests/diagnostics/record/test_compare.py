@@ -254,3 +254,13 @@ def test_the_summary_names_the_policy_that_jax_chose_as_it_began(command: Comman
     out = command("compare wide.py --policies jax@x32", status=1).out
     assert " under jax@x64; " in out
     assert " under jax@x32; " not in out
+
+
+@pytest.mark.parametrize("computes", [False, True])
+def test_why_is_named_where_something_was_computed_before_the_stop(
+    command: Command, computes: bool
+) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+    first = "torch.ones(2) + 1" if computes else "import no_such_module"
+    command.write(f"import torch\n{first}\ntorch.ones(2) @ torch.ones(2).double()\n")
+    assert ("promoarray why" in command("compare program.py", status=3).err) is computes
