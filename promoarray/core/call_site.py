@@ -15,6 +15,7 @@ from opcode import opmap
 from types import CodeType, FrameType, TracebackType
 
 from promoarray.core.generated import LINES, origin, written
+from promoarray.core.installed import is_installed
 
 # os.path and not pathlib, which is slow to import, and with promoarray this is imported.
 PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -209,7 +210,8 @@ def of_library(frame: FrameType) -> bool:
 def is_library(file: str) -> bool:
     """Whether a file is one of what is installed, or was made of such a file."""
     file = origin(file)
-    return file.startswith(_libraries()) or file.startswith(_GENERATED) or file.endswith(_COMPILED)
+    known = file.startswith(_libraries()) or file.startswith(_GENERATED)
+    return known or file.endswith(_COMPILED) or is_installed(file)
 
 
 _COMPILED = (".pyx", ".pxd", ".pxi")  # Cython's, whose paths lead nowhere once it is installed

@@ -18,6 +18,7 @@ from command import Command
 import promoarray as pa
 from promoarray.core.observers import observing
 from promoarray.diagnostics.record.block import FRAMEWORKS
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.run.ending import AutoCast
 from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, of_script
@@ -69,6 +70,25 @@ def test_what_the_program_itself_imports_is_told(
 
 def test_what_libraries_import_is_not_the_program_s(files: Files) -> None:
     assert ran(files({"main.py": "import ml_dtypes"})).imported == ()
+
+
+def test_what_pip_has_installed_elsewhere_on_the_path_is_a_library(
+    files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {
+        "main.py": "import numpy as np, mine, theirs\nmine.f(np.ones(2)), theirs.f(np.ones(2))",
+        "lib/theirs/__init__.py": "import numpy as np\ndef f(x): return x + 1",
+        "lib/theirs-1.0.dist-info/RECORD": "theirs/__init__.py,sha256=x,1\n",
+        "lib/mine.py": "import numpy as np\ndef f(x): return x * 2",
+    }
+    script = files(texts)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
+    ended = ran(script, Task(("numpy@2", "jax"), framework="numpy"))
+    (report,) = ended.reports
+    assert isinstance(report, RecordedReport)
+    assert {name for _, name in report.calls} >= {"multiply"}
+    assert "add" not in {name for _, name in report.calls}
+    assert ran(files({"main.py": "import theirs"})).imported == ()
 
 
 def test_a_program_that_is_rewritten_has_imported_what_it_is_rewritten_for(files: Files) -> None:

@@ -199,7 +199,8 @@ def _imports(file: str) -> bool:
 
 def _is_library(file: str) -> bool:
     installed = f"{os.sep}site-packages{os.sep}" in file or f"{os.sep}dist-packages{os.sep}" in file
-    return installed or file.startswith((os.path.dirname(os.__file__), _PACKAGE, "<frozen "))
+    own = (os.path.dirname(os.__file__), _PACKAGE, "<frozen ")
+    return installed or file.startswith(own) or bool(_is_installed(file))
 
 
 def _note(library: str) -> None:
@@ -244,15 +245,16 @@ def _edit(texts: str) -> None:
     _beside("edited")["install"](texts)
 
 
-def _beside(name: str) -> dict[str, Any]:
-    """The names of a module of this folder, which is not on the path."""
-    file = os.path.join(_HERE, f"{name}.py")
+def _beside(name: str, folder: str = _HERE) -> dict[str, Any]:
+    """The names of a module of a folder that is not on the path."""
+    file = os.path.join(folder, f"{name}.py")
     names: dict[str, Any] = {"__name__": name, "__file__": file}
     with open(file, "rb") as source:
         exec(compile(source.read(), file, "exec"), names)
     return names
 
 
+_is_installed = _beside("installed", os.path.join(_PACKAGE, "core"))["is_installed"]
 _folder = os.environ.get(_FOLDER, "")
 _leave()
 _named = _read("hooks").split() if _folder and os.path.isdir(_folder) else []
