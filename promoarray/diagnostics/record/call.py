@@ -226,6 +226,11 @@ class Call:
         return self.kwargs.get("dtype") is not None or any(map(self.is_dtype, self.args))
 
     @property
+    def maker(self) -> str:
+        """What a class makes arrays as that is called; "" of any other function."""
+        return ""
+
+    @property
     def joined(self) -> Sequence[Any]:
         """The operands of ``concat`` and ``stack``, which come in a list."""
         lists = (x for x in (*self.args[:1], *self.kwargs.values()) if isinstance(x, (list, tuple)))
@@ -312,7 +317,7 @@ class Call:
         if kind in (MOVE, OPERATION) and (by := INDEXED.get(self.name)) and self._by_arrays:
             self.recorder.called(by, self._first_array(), (), False, self.frame)
         if kind in NAMED and not self.name.startswith("__") and not self.says_nothing:
-            name, array = self.name, self._first_array()
+            name, array = self.maker or self.name, self._first_array()
             maker = name in self.words.defaults or name in OF_A_DTYPE
             if self.named and (maker or kind == MAKE):  # ``cumsum(dtype=)`` casts what it is given
                 array = self._made_array()

@@ -92,3 +92,9 @@ def test_what_is_not_recorded_is_named(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("framework", PRINTED)
 def test_printing_an_array_leaves_nothing_open(tmp_path: Path, framework: str) -> None:
     assert _verdict(framework, tmp_path, PRINTED[framework])["verdict"] == "agrees"
+
+
+def test_classes_that_make_tensors_leave_nothing_open(tmp_path: Path) -> None:
+    made = "torch.Tensor([1]) + torch.FloatTensor(1) + torch.Tensor(torch.ones(1))"
+    program = f"import torch\nx = {made}\ny = torch.LongTensor([1])\n"
+    assert _verdict(TORCH, tmp_path, program)["verdict"] == "agrees"

@@ -181,6 +181,11 @@ class Call(AnyCall):
         """Whether the program names the dtype of the result; a class does by its own name."""
         return self.name in CONSTRUCTORS or super().named
 
+    @property
+    def maker(self) -> str:
+        """``torch.tensor``, which ``torch.Tensor`` and ``torch.FloatTensor`` stand for."""
+        return "tensor" if self.name == "Tensor" or self.name in CONSTRUCTORS else ""
+
     @classmethod
     def autocasts(cls, args: Any) -> bool:
         """Whether PyTorch casts operands by lists of its own before it operates."""
