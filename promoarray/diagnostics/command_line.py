@@ -383,8 +383,8 @@ script SCRIPT  a program, a notebook, an ONNX model, a torch.export archive (.pt
     "align": Command(
         "find where a translated program differs from the original",
         f"""
-first SCRIPT  a program of PyTorch, Paddle or JAX, or a run that align has saved
-second SCRIPT  its translation
+first SCRIPT  a program of PyTorch, Paddle or JAX, an ONNX model, or a run that align has saved
+second SCRIPT  its translation, or the ONNX model that it was exported to
 --schema  print the JSON schema of the JSON report
 --weights FILE  pairs of drawn arrays, if promoarray pairs them wrongly: JSON,
     {{"b.py:12#0": "a.py:30#0"}}, by the lines that draw them

@@ -92,6 +92,11 @@ def exported_from(stack: str) -> Site | None:
     return Site(file, int(line), -1, text, text)
 
 
+def frames_of(stack: str) -> list[tuple[str, int]]:
+    """Return the lines of a stack, the innermost last."""
+    return [(each[1], int(each[2])) for each in _FRAME.finditer(stack)]
+
+
 _FRAME = re.compile(r'File "([^"\n]+)", line (\d{1,9})(?:, in [^\n]*)?\n?([^\n]*)')
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from promoarray.console import console, folded, visible
 from promoarray.diagnostics.align.departure import OUTSIDE, VALUES, Departure, find
+from promoarray.diagnostics.align.exported import candidates, dtypes_changed
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, in_layout, read
 from promoarray.diagnostics.align.pairing import Pairing
 from promoarray.diagnostics.align.report import Aligned
@@ -39,6 +40,8 @@ from promoarray.diagnostics.exit_codes import (
     USAGE,
     UsageError,
 )
+from promoarray.diagnostics.file_format import ONNX, format_of
+from promoarray.diagnostics.modelfile.reading import write_tape
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.saved import is_saved, save
@@ -74,6 +77,8 @@ class Side:
     folder: str
     most: int  # calls
     saved: bool = False
+    model: bool = False  # whether it is an ONNX file
+    beside: Graph | None = None  # the other's run, which has the inputs of a file
     runs: int = 0
     ended: Ended | None = None
     noise: dict[Place, float] = field(default_factory=dict)
@@ -113,14 +118,17 @@ class Side:
             self.noise = saved_noise(self.path)
             return note(read(self.path), self.noise)
         self.runs += 1
+        tape = f"{self.folder}/{self.runs}.zip"
+        asked = TapeAsked(tape, given or {}, made or {}, self.most)
+        if self.model:
+            write_tape(self.path, asked, candidates(self.beside))
+            return note(read(tape), self.noise)
         found = expected(self.path, None, "auto", self.arguments)
         libraries = tuple(name for name in found.libraries if name in TAPED)
         if not libraries:
             known = ", ".join(TAPED)
             raise UsageError(f"{self.path} imports none of {known}, of which programs are aligned")
-        tape = f"{self.folder}/{self.runs}.zip"
         home = RECORDED[libraries[0]].editions[0][1]
-        asked = TapeAsked(tape, given or {}, made or {}, self.most)
         task = Task((home,), framework=libraries[0], libraries=libraries, tape=asked)
         program: Program = of_script(self.path, self.arguments)
         ended = program.run(task, None, quiet=self.runs > 1, aside=True, texts=texts)
@@ -175,12 +183,18 @@ def _side(path: str, args: argparse.Namespace, folder: str) -> Side:
     os.mkdir(folder)
     if not os.path.isfile(path):
         raise UsageError(f"no such file: {path}")
-    return Side(path, args.args, folder, args.calls or 0, is_saved(path))
+    found = format_of(path)
+    if found not in ("", ONNX):
+        raise UsageError(
+            f"{path} is a file of the format {found}; align takes programs, runs that "
+            "it saved, and ONNX models"
+        )
+    return Side(path, args.args, folder, args.calls or 0, is_saved(path), found == ONNX)
 
 
 def _only_saved(sides: list[Side], args: argparse.Namespace) -> int:
     side = next(iter(sides), None)
-    if side is None or not args.save or side.saved:
+    if side is None or not args.save or side.saved or side.model:
         raise UsageError("name two programs; or one, and --save RUN.zip to align it later")
     side.measure(side.run())
     side.write(args.save)
@@ -193,9 +207,11 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
     asked = read_map(args.weights)
     with Progress() as progress:
         progress.step(f"running {first.path}", 0.0)
-        theirs = first.run()
+        # the inputs of a file are the other's
+        before = first.beside = second.run() if first.model and not second.model else None
+        theirs = second.beside = first.run()
         progress.step(f"running {second.path}", 0.2)
-        mine = second.run()
+        mine = before or second.run()
         copied, alone, (own, others) = proposed(theirs, mine, asked)
         given = {each.second.name: each.values for each in copied} | others
         if (given and second.saved) or (own and first.saved):
@@ -210,6 +226,8 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
             progress.step("looking for the next difference", 0.5)
             pairing = pair(theirs, mine)
             departure = find(pairing, made)
+            if not made:
+                found.changed = dtypes_changed(pairing)
             if departure is not None and departure.kind in (VALUES, OUTSIDE):
                 progress.step("measuring what rounding does", 0.3)
                 if second.measures(mine):
@@ -229,7 +247,7 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 found.ended = "The line departs again: what follows was not looked at."
                 return found
             if not again:
-                if args.edit and not second.saved:
+                if args.edit and not (second.saved or second.model):
                     _try_edit(departure, second, partial(pair, theirs), given, made)
                 found.departures.append(departure)
             if len(found.departures) >= args.differences:

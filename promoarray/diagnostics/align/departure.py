@@ -133,7 +133,7 @@ _ORDER = {DTYPE: 0, OPTION: 1, VALUES: 2, OUTSIDE: 3}
 
 def _of_dtypes(pairing: Pairing) -> Iterator[Departure]:
     for node in pairing.second.nodes:
-        if node.step:
+        if node.step or node.framework == "onnx":  # of which every dtype is told
             continue
         known = [(x, pairing.pairs[x]) for x in node.operands if x in pairing.pairs]
         if any(x.dtype and y.dtype and x.dtype != y.dtype and x.inexact for x, y in known):
@@ -442,7 +442,8 @@ def _ratio(theirs: Value, mine: Value) -> float:
     """By how much one is the other; 0 if by no number."""
     a, b = theirs.ordered, mine.ordered
     at = int(np.argmax(np.abs(a)))
-    if not a.size or not a[at] or not np.isfinite(b / a[at]).all():
-        return 0.0
-    ratio = float(b[at] / a[at])
-    return ratio if np.allclose(a * ratio, b, rtol=1e-4, atol=1e-6 * abs(b[at])) else 0.0
+    with np.errstate(all="ignore"):
+        if not a.size or not a[at] or not np.isfinite(b / a[at]).all():
+            return 0.0
+        ratio = float(b[at] / a[at])
+        return ratio if np.allclose(a * ratio, b, rtol=1e-4, atol=1e-6 * abs(b[at])) else 0.0

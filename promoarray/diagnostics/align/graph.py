@@ -106,6 +106,8 @@ class Node:
     framework: str = ""
     for_shapes: bool = False  # whether it is of a pass of which only the weights are kept
     replaced: list[tuple[Value, Value]] = field(default_factory=list)  # by what is in its place
+    # of a file the lines that it was exported from, those of libraries too
+    frames: frozenset[tuple[str, int]] = frozenset()
 
     @property
     def said(self) -> str:
@@ -122,6 +124,7 @@ class Graph:
     calls: list[dict[str, Any]]
     framework: str
     unread: int  # values that could not be read, or were not kept
+    why: list[str]  # what they are
     measured: bool = False  # whether its values know how far rounding moves them
 
 
@@ -171,6 +174,7 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
         own.for_shapes = call.get("for_shapes", False)
         own.positional = tuple(_plain(x) for x in call["operands"][1:] if _is_plain(x))
         own.replaced = written
+        own.frames = frozenset((file, line) for file, line in call.get("frames", ()))
         steps = _steps(own, call, values)
         if steps:
             own.operands = [*steps[-1].results, *before]
@@ -182,9 +186,11 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
                 again = x.maker is not None and x.maker.for_shapes and not node.for_shapes
                 if again or (x.maker is None and not (x.readers and x in node.operands)):
                     x.maker = node
-    unread = sum(data["unread"].values()) + sum(not x["kept"] for x in data["values"].values())
+    unkept = sum(not x["kept"] for x in data["values"].values())
+    unread = sum(data["unread"].values()) + unkept
+    why = [*data["unread"], *["more than is kept"] * bool(unkept)]
     frameworks = dict.fromkeys(call["framework"] for call in data["calls"])
-    return Graph(nodes, values, data["calls"], " and ".join(frameworks), unread)
+    return Graph(nodes, values, data["calls"], " and ".join(frameworks), unread, why)
 
 
 def _is_plain(x: Any) -> bool:

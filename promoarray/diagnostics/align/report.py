@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from promoarray.console import counted
+from promoarray.console import counted, listed
 from promoarray.diagnostics.align.departure import Departure
 from promoarray.diagnostics.align.graph import Graph, Node
 from promoarray.diagnostics.align.pairing import PAIRED, UNKNOWN, Pairing
@@ -27,6 +27,7 @@ class Aligned:
     alone: list[str]  # drawn by the second, without a counterpart
     level: Collection[str]  # drawn by one, and a constant in both, as the other has it
     departures: list[Departure] = field(default_factory=list)
+    changed: list[Departure] = field(default_factory=list)  # dtypes of a file's values
     paired: int = 0  # values of the second program
     noise: int = 0  # gradients that are rounding alone
     open: list[str] = field(default_factory=list)
@@ -44,7 +45,8 @@ class Aligned:
             return
         for word, graph in (("first", pairing.first), ("second", pairing.second)):
             if graph.unread:
-                self.open.append(f"{counted(graph.unread, 'value')} of the {word} not read")
+                why = listed(graph.why, most=2)
+                self.open.append(f"{counted(graph.unread, 'value')} of the {word} not read: {why}")
             idle = overwritten(graph)
             for node in (*pairing.frontier(graph), *_unknown(pairing, graph)):
                 if node in idle:
@@ -60,7 +62,7 @@ class Aligned:
     @property
     def status(self) -> int:
         """The exit code."""
-        if self.departures:
+        if self.departures or self.changed:
             return FINDINGS
         unsure = self.open or self.alone or self.doubtful or not self.paired
         return INCOMPLETE if unsure else NOTHING
@@ -77,11 +79,12 @@ class Aligned:
 
     def lines(self) -> list[str]:
         """Say it, a line each."""
-        said = [line for each in self.departures for line in each.lines()]
+        every = [*self.changed, *self.departures]
+        said = [line for each in every for line in each.lines()]
         calls = f"{len(self.first.calls)} and {counted(len(self.second.calls), 'call')}"
         found = f"{self.paired} values of the second program are paired"
-        if self.departures:
-            leaves = counted(len(self.departures), "difference")
+        if every:
+            leaves = counted(len(every), "difference")
             said.append(f"{calls}: {leaves}; {found}. {self.ended}".rstrip())
         else:
             said.append(f"{calls}: aligned as far as examined; {found}.")
@@ -124,7 +127,7 @@ class Aligned:
             "first": {"framework": self.first.framework, "calls": len(self.first.calls)},
             "second": {"framework": self.second.framework, "calls": len(self.second.calls)},
             "paired": self.paired,
-            "differences": [each.to_dict() for each in self.departures],
+            "differences": [each.to_dict() for each in (*self.changed, *self.departures)],
             "copied": [
                 {
                     "first": c.names[0],

@@ -37,7 +37,7 @@ def moved(graph: Graph, given: Mapping[str, Array]) -> dict[str, Array]:
     """
     draw = np.random.default_rng(0)
     found: dict[str, Array] = {}
-    for x in dict.fromkeys((*drawn(graph).values(), *_begun(graph))):
+    for x in dict.fromkeys((*drawn(graph).values(), *begun(graph))):
         if x.inexact and x.array is not None:
             found[x.name] = _moved(given.get(x.name, x.array), _unit(x), draw)
     for name in given.keys() - found.keys():
@@ -52,7 +52,7 @@ def moved_again(made: Mapping[tuple[int, int], Array]) -> dict[tuple[int, int], 
     return {key: _moved(x, units.get(8 * x.itemsize, 2.0**-23), draw) for key, x in made.items()}
 
 
-def _begun(graph: Graph) -> Iterator[Value]:
+def begun(graph: Graph) -> Iterator[Value]:
     for node in graph.nodes:
         yield from (x for x in node.operands if x.maker is None)
         if not any(x.array is not None for x in node.operands) and "empty" not in node.name:

@@ -318,7 +318,8 @@ def steps_of(call: Mapping[str, Any], values: Mapping[str, Array]) -> Iterator[S
     kwargs = {key: x for key, x in kwargs.items() if key not in _IGNORED and not _is_meant(key, x)}
     if name == "linear":
         kwargs |= dict(zip(("input", "weight", "bias"), args, strict=False))
-        yield from linear(**kwargs, turned=framework == "torch")
+        turned = kwargs.pop("transB", framework == "torch")
+        yield from linear(**kwargs, turned=bool(turned))
         return
     if name == "addmm" and len(args) == 3 and not kwargs:
         bias, x, weight = args

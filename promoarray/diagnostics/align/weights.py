@@ -97,6 +97,8 @@ def drawn(graph: Graph) -> dict[str, Value]:
                 random.update((x, random[arrays[0]]) for x in node.results if x not in random)
             continue
         takes = node.framework == "jax" and (_is_product(node) or node.name == "take")
+        if node.framework == "onnx":
+            arrays, takes = [x for x in arrays if x.size > 1], True
         for x in (_before_turned(x) if takes else x for x in arrays):
             if x.says and (x in random or (takes and x.maker is None)):
                 found.setdefault(x, random.get(x, node))
@@ -116,6 +118,8 @@ def overwritten(graph: Graph) -> set[Node]:
 
     def is_idle(node: Node) -> bool:
         made = [x for x in node.results if x.maker is node]
+        if node.name.endswith("_") and not any(x.readers for x in node.results):
+            return True  # by a view, and read as a part of its base
         readers = [each for x in made for each in x.readers if each is not node]
         over = all(each.name in _OVERWRITE or _DRAWS.search(each.name) for each in readers)
         return bool(readers and over) or (
@@ -150,6 +154,8 @@ def proposed(
     UsageError
         If what is asked for is not there, or has another shape.
     """
+    if "onnx" in (first.framework, second.framework) and _is_of_one_run(first, second):
+        return [], [], [{}, {}]  # some weights of a file may be folded into others
     theirs, mine = (
         {name: x for name, x in drawn(graph).items() if (x.size, x.norm) not in known}
         for graph, known in ((first, _known(second)), (second, _known(first)))
@@ -255,6 +261,13 @@ def _parts(
         if len(axes) == 1 and not sizes[axes[0]][0] % (sizes[axes[0]][1] or 1):
             return layout, axes[0], sizes[axes[0]][0] // sizes[axes[0]][1]
     return None
+
+
+def _is_of_one_run(first: Graph, second: Graph) -> bool:
+    """Whether some weight of a program is in a file."""
+    file, other = (first, second) if first.framework == "onnx" else (second, first)
+    known = _known(other)
+    return any((x.size, x.norm) in known for x in drawn(file).values() if x.maker is None)
 
 
 def _known(graph: Graph) -> set[tuple[int, float]]:
@@ -384,7 +397,7 @@ def _uses(graph: Graph) -> dict[Value, Use]:
 
 
 def _is_product(node: Node) -> bool:
-    name = node.name.rpartition(".")[2]
+    name = node.name.rpartition(".")[2].lower()  # of ONNX, too
     known = node.operation == "matmul" or name.startswith(
         ("conv", "einsum", "bmm", "matmul", "dot")
     )

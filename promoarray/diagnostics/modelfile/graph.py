@@ -100,9 +100,13 @@ class Node:
         name = f"{self.proto.name}: " * bool(self.proto.name)
         text = shortened(f"{name}{self.op}({given}) -> {', '.join(self.outputs)}")
         site = Site(self.path, self.number, -1, text, text)
+        return Place(site, exported_from(self.stack) or site, edited=False)
+
+    @property
+    def stack(self) -> str:
+        """The lines of the program and its libraries that it was exported from; "" if none says."""
         texts = {each.key: each.value for each in self.proto.metadata_props}
-        program = exported_from(texts.get("pkg.torch.onnx.stack_trace", ""))
-        return Place(site, program or site, edited=False)
+        return str(texts.get("pkg.torch.onnx.stack_trace", ""))
 
     def _worded(self, name: str) -> str:
         dtype = self.values.get(name, _NOTHING).dtype

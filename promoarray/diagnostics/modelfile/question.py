@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from promoarray.diagnostics.modelfile.recording import Recorded
 from promoarray.diagnostics.record.checks import Asked
@@ -21,6 +21,16 @@ class Question(NamedTuple):
     values: bool = True
     fix: str = ""
     asked: Asked = Asked()
+    tape: Any = None  # of ``align``, as ``tape.TapeAsked`` has it
+    candidates: tuple[Candidate, ...] = ()  # for its inputs
+
+
+class Candidate(NamedTuple):
+    """A value of another run that may be what an input of the model is given."""
+
+    dtype: str
+    array: Any
+    lines: frozenset[tuple[str, int]]  # that read it
 
 
 class Read(NamedTuple):

@@ -7,13 +7,15 @@ import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from promoarray.diagnostics.exit_codes import UsageError
-from promoarray.diagnostics.file_format import PT2, NotReadable
-from promoarray.diagnostics.modelfile.question import SECONDS, Question, Read
+from promoarray.diagnostics.file_format import ONNX, PT2, NotReadable
+from promoarray.diagnostics.modelfile.question import SECONDS, Candidate, Question, Read
 from promoarray.diagnostics.modelfile.recording import FILE, uncompared
 from promoarray.diagnostics.modelfile.report import ModelReport
+from promoarray.diagnostics.record.tape import TapeAsked
 from promoarray.promotion.registry import as_policy
 
 MEMORY = 0.75
@@ -36,6 +38,16 @@ def report_of(question: Question) -> ModelReport:
     return report
 
 
+def write_tape(path: str, tape: TapeAsked, candidates: Iterable[Candidate]) -> None:
+    """Run an ONNX model, and write its tape.
+
+    Raises
+    ------
+    NotReadable
+    """
+    _in_process(Question(path, ONNX, None, tape=tape, candidates=tuple(candidates)))
+
+
 def _in_process(question: Question) -> Read:
     """Ask a process; of one that ends with values once more without."""
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +65,7 @@ def _in_process(question: Question) -> Read:
             if isinstance(found, Exception):
                 raise found
             return found
-    if not question.values or question.fix:
+    if not question.values or question.fix or question.tape:
         raise NotReadable(f"{question.path} cannot be read: {why}")
     without = _in_process(question._replace(values=False, inputs=""))
     without.recorded.notes[0] = f"Values were not looked at: {why}."
@@ -72,6 +84,8 @@ def answer() -> None:
     try:
         if question.format == PT2:
             from promoarray.diagnostics.modelfile.archive import recorded
+        elif question.tape is not None:
+            from promoarray.diagnostics.modelfile.taped import recorded
         else:
             from promoarray.diagnostics.modelfile.onnx_model import recorded
         found = recorded(question)

@@ -16,8 +16,12 @@ from promoarray.diagnostics.modelfile.graph import Model, Node, Value, bodies, o
 from promoarray.dtypes import INTEGERS, DType, Kind, string
 from promoarray.errors import clipped
 
-Tell = Callable[[Node, list[Any], list[Any]], object]
-"""Hears of a node with the values of its inputs and of its outputs."""
+Tell = Callable[[Node, list[Any], list[Any]], list[Any] | None]
+"""Hears of a node with the values of its inputs and of its outputs; returns what the run goes on
+with in place of these, if it does."""
+
+Fixed = Callable[[dict[str, Any]], dict[str, Any]]
+"""Returns what the run goes on with in place of the model's own arrays."""
 
 PASSES = 64
 """So many passes of a loop's body are looked at."""
@@ -33,8 +37,10 @@ class Evaluation:
     gave arrays without elements, as inputs too small for the model make them.
     """
 
-    def __init__(self, model: Model, tell: Tell, seconds: float) -> None:
-        self._until = time.monotonic() + seconds
+    def __init__(
+        self, model: Model, tell: Tell, seconds: float, fixed: Fixed = lambda x: x
+    ) -> None:
+        self._until, self.fixed = time.monotonic() + seconds, fixed
         self._tell, self.failed, self.empty = tell, dict[int, str](), 0
         self._nodes = {(n.op, *n.outputs): n for n in model.nodes}
         self._passes = Counter[int]()
@@ -50,7 +56,7 @@ class Evaluation:
         if proto.functions:
             proto = library.inliner.inline_local_functions(proto)
         made = evaluator(proto)
-        results = {"": None, **made.rt_inits_, **feeds}
+        results = {"": None, **self.fixed(made.rt_inits_), **feeds}
         with np.errstate(all="ignore"):
             self.graph(made, results, top=True)
         for node in self._model.nodes:
@@ -82,12 +88,12 @@ class Evaluation:
             if top and node is not None and (why := _misshapen(node, outputs)):
                 self.failed[node.number] = why
                 continue
-            results.update(zip(each.output, outputs, strict=False))
             self.empty += any(isinstance(x, np.ndarray) and not x.size for x in outputs)
             if node is not None:
                 self._passes[node.number] += 1
                 if self._passes[node.number] <= PASSES:
-                    self._tell(node, inputs, [*outputs])
+                    outputs = self._tell(node, inputs, [*outputs]) or outputs
+            results.update(zip(each.output, outputs, strict=False))
             for name in gone.get(id(each), ()):
                 results.pop(name, None)
 
@@ -157,7 +163,7 @@ def _evaluator() -> Any:
         def run(self, names: Any, feeds: Any, attributes: Any = None, **more: Any) -> Any:
             if isinstance(self.proto_, function) or not _watching:
                 return super().run(names, feeds, attributes, **more)
-            results = {"": None, **self.rt_inits_, **feeds}
+            results = {"": None, **_watching[-1].fixed(self.rt_inits_), **feeds}
             _watching[-1].graph(self, results)
             return [results[name] for name in names or self.output_names]
 
