@@ -62,8 +62,8 @@ class Call:
     """What tensors that are alike have in common, besides being 0-d or not."""
     ndim_of: Callable[[Any], int] = staticmethod(attrgetter("ndim"))
     """The rank of a tensor."""
-    size_of: ClassVar[Callable[[Any], int] | None] = None
-    """How many elements a tensor has, if the number that one is is read as quickly as Python's."""
+    size_of: Callable[[Any], int | None] = staticmethod(lambda x: None)
+    """How many elements a tensor has; None where its one number is not read at once."""
     item_of: Callable[[Any], Callable[[], Any] | None] = staticmethod(attrgetter("item"))
     """What reads the number that a 0-d tensor is; None if nothing does."""
 

@@ -285,7 +285,7 @@ class Checked:
         kind, own = self._kind, self._reader.dtype_of
         if not isinstance(before, Before) or not isinstance(result, kind.tensor):
             return None
-        if self._checks.asked.shadow or kind.size_of is None or name.startswith("_fused_"):
+        if self._checks.asked.shadow or kind.size_of(result) is None or name.startswith("_fused_"):
             return None
         sort, dtype, one = before.sort, own(result), kind.size_of(result) == 1
         if sort.way not in (OPERATION, FUNCTION) or dtype is None or kind.autocasts(args):

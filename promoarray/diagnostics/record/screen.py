@@ -60,6 +60,8 @@ class Screen:
         self._exact = EXACT.get(met.operation) if dtype.kind in INTEGERS else None
         self._turns = -1 if reflected else 1
         self._is_scaled = met.operation in SCALED
+        self._low: float
+        self._high: float
         if self._exact is not None:
             self._low, self._high = bounds(dtype)
         elif dtype.format is not None:
