@@ -31,9 +31,10 @@ from promoarray.errors import (
     PromotionError,
     UnknownPolicyError,
 )
+from promoarray.errors import end_at_callers as _end_at_callers
 from promoarray.errors import end_tracebacks_at_callers as _end_tracebacks
 from promoarray.functions import HOMES as _FUNCTIONS
-from promoarray.other_names import BY_NAME as _BY_NAME
+from promoarray.other_names import NUMPYS as _NUMPYS
 from promoarray.parray import Above as _Above
 from promoarray.parray import PArray
 from promoarray.parray import set_above as _set_above
@@ -110,7 +111,7 @@ threads                      get_num_threads set_num_threads
 """
 _ROWS = [row.split() for row in _LATER.strip().splitlines()]
 _HOMES = {name: f"promoarray.{home}" for home, *names in _ROWS for name in names} | _FUNCTIONS
-_HOMES |= dict.fromkeys(_BY_NAME, "promoarray.extras")
+_HOMES |= dict.fromkeys(_NUMPYS, "promoarray.extras")
 """From a name that is loaded later to the module that has it."""
 
 # Type checkers read what stands here; the names of star imports they know themselves.
@@ -182,18 +183,20 @@ def __getattr__(name: str) -> Any:
         chapter = globals()[name] = import_module(_CHAPTERS[name] + name)
         _end_tracebacks()
         return chapter
-    home = _HOMES.get(name) or _home_of_numpys(name)
+    home = _HOMES.get(name)
+    if home is None:
+        return globals().setdefault(name, _by_another_name(name))
+    _end_at_callers(vars(import_module(home)), [name])
     found = globals()[name] = getattr(import_module(home), name)
     _end_tracebacks()
     return found
 
 
-def _home_of_numpys(name: str) -> str:
-    """The module of a function that NumPy has under this name."""
-    from promoarray.other_names import NUMPYS, missing
+def _by_another_name(name: str) -> Any:
+    from promoarray.other_names import missing, same_as
 
-    if name in NUMPYS:
-        return "promoarray.extras"
+    if ours := same_as(name):
+        return getattr(_modules[__name__], ours)
     raise missing("promoarray", name)
 
 

@@ -10,6 +10,8 @@ from functools import wraps
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 if TYPE_CHECKING:
     from typing import TypeVar
 
@@ -187,8 +189,8 @@ def ends_at_caller(function: Function) -> Function:
     def called(*args: Any, **options: Any) -> object:
         try:
             return function(*args, **options)
-        except (TypeError, ValueError, OverflowError, IndexError) as error:
-            if _is_meant(error):
+        except (TypeError, ValueError, OverflowError, IndexError, ImportError) as error:
+            if _is_meant(error) or not _binds(function, error, args, options):
                 vars(error)["_is_meant"], error.__traceback__ = True, None
             raise
 
@@ -199,25 +201,47 @@ def end_at_callers(names: dict[str, Any], functions: Iterable[str]) -> None:
     """Wrap the plain functions of a module in ``ends_at_caller``."""
     home = names["__name__"]
     for name in functions:
-        function = names[name]
-        if isinstance(function, FunctionType) and function.__module__.startswith(home):
+        function = names.get(name)  # of some a module makes on demand
+        if not isinstance(function, FunctionType) or function.__code__ is CALLED:
+            continue
+        if function.__module__.startswith(home):
             names[name] = function = ends_at_caller(function)
             function.__module__ = home  # by which it pickles
 
 
+CALLED = ends_at_caller(len).__code__
+"""The code of what ``ends_at_caller`` makes, whose frames stand behind the caller's."""
+
+
 def _is_meant(error: Exception) -> bool:
-    """Whether a ``raise`` of ours raised an error: not a bug, nor a function that we were given."""
+    """Whether a ``raise`` of ours raised an error, or NumPy did over the values or indices that it
+    was given: not a bug, nor a function that we were given."""
     entry, last = error.__traceback__, None
     while entry is not None:
         last, entry = entry, entry.tb_next
-        if not last.tb_frame.f_code.co_filename.startswith(_OURS):
+        if not last.tb_frame.f_code.co_filename.startswith((_OURS, _NUMPYS)):
             return False
     if isinstance(error, PromotionError) or "_is_meant" in vars(error) or last is None:
+        return True
+    if isinstance(error, (ValueError, OverflowError, IndexError)):
         return True
     return opcode.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
 
 
+def _binds(function: Function, error: Exception, args: Any, options: dict[str, Any]) -> bool:
+    """Whether a function takes such arguments, which Python says by a TypeError."""
+    if isinstance(error, TypeError):
+        import inspect
+
+        try:
+            inspect.signature(function).bind(*args, **options)
+        except TypeError:
+            return False
+    return True
+
+
 _OURS = __file__.removesuffix("errors.py")
+_NUMPYS = np.__file__.removesuffix("__init__.py")
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

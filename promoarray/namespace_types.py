@@ -165,6 +165,7 @@ class Functions:
     expm1 = staticmethod(elementwise.expm1)
     eye = staticmethod(grids.eye)
     fft: Fft
+    fill_diagonal: Callable[..., Any]
     finfo = staticmethod(data_types.finfo)
     flatnonzero: Callable[..., Any]
     flip = staticmethod(manipulation.flip)

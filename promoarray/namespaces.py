@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from promoarray.backends.numpy.fp_warnings import telling
 from promoarray.core._fast_path import FastOperator
 from promoarray.core.asarray import unbound
@@ -44,6 +46,8 @@ class Namespace(Functions):
 
     def __getattr__(self, name: str) -> Any:
         value = self._found(name)
+        if name == "random":
+            value = value.Generator(np.random, self)
         if name in _UNBOUND or (name.startswith("_") and name not in info.__all__):
             return value
         if isinstance(value, type) and issubclass(value, PArray):
@@ -56,11 +60,10 @@ class Namespace(Functions):
 
     def _found(self, name: str) -> Any:
         """What the module has under a name of the namespace."""
-        module, alone = self._module(), name == "random" and not self._chapter
-        if alone or not hasattr(module, name):
+        module = self._module()
+        if not hasattr(module, name):
             chapter = self._chapter.removeprefix(".extras")
             words = for_function(f"{chapter}.{name}".removeprefix("."), "xp")
-            words = "; write xp.asarray(numpy.random...)" if alone else words
             raise AttributeError(
                 f"{self!r} has no attribute {quoted(name)}{words}", name=name, obj=self
             )
@@ -70,7 +73,7 @@ class Namespace(Functions):
         return import_module(f"promoarray{self._chapter}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*dir(self._module())} - {*(() if self._chapter else ("random",))})
+        return sorted(dir(self._module()))
 
     def __repr__(self) -> str:
         return f"<namespace {self.__name__}>"

@@ -15,8 +15,18 @@ from promoarray.errors import quoted
 BY_NAME = (
     *("allclose", "append", "argpartition", "argwhere", "around", "array_equal", "array_split"),
     *("atleast_1d", "atleast_2d", "atleast_3d", "average", "bincount", "column_stack", "copy"),
-    *("corrcoef", "cumprod", "cumsum", "diagonal", "dot", "dsplit", "dstack", "flatnonzero"),
-    *("fliplr", "flipud", "hsplit", "hstack", "inner", "iscomplex", "iscomplexobj", "isclose"),
+    *("corrcoef", "cumprod", "cumsum", "diagonal", "dot", "dsplit", "dstack", "fill_diagonal"),
+    *(
+        "flatnonzero",
+        "fliplr",
+        "flipud",
+        "hsplit",
+        "hstack",
+        "inner",
+        "iscomplex",
+        "iscomplexobj",
+        "isclose",
+    ),
     *("isreal", "isrealobj", "kron", "median", "nanargmax", "nanargmin", "nancumprod"),
     *("nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod"),
     *("nanstd", "nansum", "nanvar", "nan_to_num", "ndim", "outer", "partition", "percentile"),
@@ -78,7 +88,7 @@ linalg.pinv       <- pinv pinverse
 linalg.qr         <- qr
 linalg.solve      <- solve matrix_solve
 linalg.svd        <- svd
-linalg.vector_norm <- norm vector_norm linalg.norm
+linalg.vector_norm <- norm vector_norm
 fft.fftn          <- fft2
 matmul            <- mm bmm mv
 matrix_transpose  <- swapdims adjoint
@@ -172,7 +182,6 @@ euler_gamma           0.5772156649015329
 exp2                  pa.pow(2.0, x)
 extract               x[mask]
 fabs                  pa.abs(x * 1.0)
-fill_diagonal         x[i, i] = y with i = pa.arange(n)
 float_power           pa.pow(pa.astype(x1, pa.float64), x2)
 floating              pa.isdtype(x.dtype, "real floating")
 genfromtxt            pa.asarray(numpy.genfromtxt(...))
@@ -351,6 +360,13 @@ def _of_numpys(name: str) -> object:
     for part in name.split("."):
         found = vars(found).get(part) if hasattr(found, "__dict__") else None
     return found
+
+
+def same_as(name: str) -> str:
+    """The name of ours that NumPy has another one for: ``pow`` for ``power``; else ``""``."""
+    ours = FUNCTIONS.get(name, "").removeprefix("pa.")
+    found = vars(numpy).get(name)
+    return ours if found is not None and vars(numpy).get(ours) is found else ""
 
 
 def missing(module: str, name: str) -> AttributeError:

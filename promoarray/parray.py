@@ -23,7 +23,7 @@ from promoarray.core.fast_path import fast_method
 from promoarray.core.move import Move, fast_move, move, picked
 from promoarray.core.operators import binary, both, comparison, equality, of_ufunc, unary
 from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
-from promoarray.errors import quoted
+from promoarray.errors import ends_at_caller, quoted
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, registered_name
@@ -120,6 +120,7 @@ class PArray(Conversions):
     __array_priority__ = 100.0  # above ndarray, for those that ask before they ask for ufuncs
     __pandas_priority__ = 5000  # above DataFrame, so that its operators hand over to ours
 
+    @ends_at_caller
     def __new__(
         cls,
         obj: Any,
@@ -259,6 +260,7 @@ class PArray(Conversions):
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
         return move("reshape", self, integers("reshape", "shape", wanted), copy=copy)
 
+    @ends_at_caller
     def view(self, dtype: object = None) -> Self:
         """Return the same bits under another dtype, in the same memory.
 

@@ -285,6 +285,10 @@ CALLS: dict[str, tuple[Callable[[Maker], Any], ...]] = {
         lambda a: np.diagonal(a([INTS, INTS])),
         lambda a: np.diagonal(a([INTS, INTS]), 1, 2, 0),
     ),
+    "fill_diagonal": (
+        lambda a: (np.fill_diagonal(x := a(INTS), 7), x)[1],
+        lambda a: (np.fill_diagonal(x := a([SQUARE, SQUARE], "f4"), a([5, 6])), x)[1],
+    ),
     "clip": (
         lambda a: np.clip(a(INTS), 2, 4),
         lambda a: np.clip(a(INTS), None, 4),

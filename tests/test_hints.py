@@ -19,7 +19,7 @@ PROSE = {
         "apply_over_axes asfortranarray block choose einsum_path ix_ lexsort select setxor1d "
         "trim_zeros unpackbits packbits unravel_index bitwise_count modf put_along_axis "
         "linalg.multi_dot linalg.tensorinv linalg.tensorsolve sort_complex "
-        "lib.stride_tricks.sliding_window_view vectorize fill_diagonal resize"
+        "lib.stride_tricks.sliding_window_view vectorize resize"
     ),
     "files, texts and memory": (
         "savez savez_compressed savetxt loadtxt genfromtxt array2string fromiter frombuffer"

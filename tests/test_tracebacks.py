@@ -142,6 +142,15 @@ MEANT = (
     *("pa.mean('hello')", "xp.mean('hello')", "pa.sum(i, axis=5)", "i + 'a'", "pa.arange(5) * 'a'"),
     *("pa.asarray([1], dtype='nope')", "pa.linalg.inv(i)", "pa.fft.fft('a')"),
     *("pa.quantile(f, 2.0)", "pa.extras.huber_loss(f, 'a')"),
+    *("pa.table('add')", "pa.policy('nope')", "pa.set_policy('nope')", "pa.explain(i, i)"),
+    *("i.reshape(3, 5)", "pa.reshape(i, (2, 3))", "i[7]", "i['a']", "f.astype('nope')"),
+    *("pa.sum()", "pa.sum(i, nope=1)", "pa.concat([i], 0, 0)", "i.view('nope')", "pa.einsum(i)"),
+    *(
+        "pa.broadcast_to(pa.ones(3), (2, 2))",
+        "pa.matrix_transpose(i)",
+        "i.item(0, 5)",
+        "pa.pack(f)",
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from promoarray.backends import backend_of, on_device
 from promoarray.core import host
 from promoarray.core._fast_path import ArraySlots
 from promoarray.dtypes import WEAK_TYPES, DType
-from promoarray.errors import quoted
+from promoarray.errors import ends_at_caller, quoted
 from promoarray.promotion.policy import Policy
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ class Array(ArraySlots):
         device: str = backend_of(self._buffer).device_of(self._buffer)
         return device
 
+    @ends_at_caller
     def to_device(self, device: str, /, *, stream: Any = None) -> Self:
         """Return the array on a device; the same memory if it lies there already.
 

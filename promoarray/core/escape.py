@@ -20,7 +20,7 @@ from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.call_site import Site, call_chain, of_promoarray
 from promoarray.core.observers import guarded_here, guarding, guards, notify_lock, observers_here
 from promoarray.dtypes import DType
-from promoarray.errors import EscapeError
+from promoarray.errors import CALLED, EscapeError
 
 SCALAR_CHANNELS = frozenset({"item", "float", "int", "complex", "bool", "index"})
 """The channels of one number at a time, which ``no_escape(scalars=False)`` allows."""
@@ -98,7 +98,10 @@ def _caller(channel: str) -> FrameType | None:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_name not in (channel, f"__{channel}__"):
         frame = frame.f_back
-    return frame and frame.f_back
+    frame = frame and frame.f_back
+    while frame is not None and frame.f_code is CALLED:
+        frame = frame.f_back
+    return frame
 
 
 def _message(escape: Escape) -> str:

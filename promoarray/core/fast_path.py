@@ -77,6 +77,8 @@ def names_keywords(function: Function) -> Function:
         try:
             return function(*args, **options)
         except TypeError as error:
+            if "ddof" in options and "correction" in signature(function).parameters:
+                return called(*args, correction=options.pop("ddof"), **options)
             if advice := _advice(function, args, options):
                 raise TypeError(f"{error}{advice}") from None
             raise
@@ -102,7 +104,8 @@ def fast_method(name: str, **settings: Any) -> Callable[[Function], Function]:
     """Make a decorator that gives a method its fast path; settings as ``FastOperator`` has them."""
 
     def decorate(function: Function) -> Function:
-        return cast("Function", standing_for(function, FastOperator(function, name, **settings)))
+        made = FastOperator(ends_at_caller(function), name, **settings)
+        return cast("Function", standing_for(function, made))
 
     return decorate
 

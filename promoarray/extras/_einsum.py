@@ -100,6 +100,8 @@ def einsum(subscripts: str, /, *operands: Any) -> PArray:
 
 def _parsed(subscripts: str, ndims: list[int]) -> tuple[list[list[str]], list[str]]:
     """The names of the axes of each operand and of the result."""
+    if not isinstance(subscripts, str):
+        raise TypeError(f"einsum takes a text first, such as 'ij,jk->ik', not {quoted(subscripts)}")
     text = subscripts.replace(" ", "")
     if not re.fullmatch(r"(?:[A-Za-z,]|\.\.\.)*(?:->(?:[A-Za-z]|\.\.\.)*)?", text):
         raise ValueError(f"einsum reads letters, commas, '...' and '->', not {quoted(subscripts)}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from promoarray.core.dispatch import call
 from promoarray.core.fast_path import fast_function
 from promoarray.core.operands import as_array
+from promoarray.errors import ends_at_caller
 from promoarray.parray import AnyArray, PArray
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
@@ -46,6 +47,7 @@ def matmul(x1: AnyArray, x2: AnyArray, /) -> PArray:
     return call("matmul", x1, x2)
 
 
+@ends_at_caller
 def matrix_transpose(x: AnyArray, /) -> PArray:
     """Return the array with its last two axes swapped, of any dtype under every policy.
 

@@ -24,6 +24,7 @@ from promoarray.linalg.decompositions import (
     svdvals,
 )
 from promoarray.linalg.norms import matrix_norm, matrix_rank, vector_norm
+from promoarray.linalg.norms import norm as norm  # NumPy's, no name of the standard
 from promoarray.linalg.products import cross, diagonal, matrix_power, outer, trace
 from promoarray.linalg.systems import det, inv, pinv, slogdet, solve
 from promoarray.other_names import missing
@@ -33,7 +34,7 @@ __all__ += ["matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_tran
 __all__ += ["pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot"]
 __all__ += ["vector_norm"]
 
-end_at_callers(globals(), __all__)
+end_at_callers(globals(), [*__all__, "norm"])
 
 
 def __getattr__(name: str) -> Any:

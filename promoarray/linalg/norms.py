@@ -8,6 +8,7 @@ from promoarray.core.fast_path import fast_call, names_keywords
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in, number
 from promoarray.errors import quoted
+from promoarray.functions.manipulation import moveaxis
 from promoarray.linalg.arguments import matrices, tolerance
 from promoarray.parray import AnyArray, PArray
 
@@ -99,6 +100,56 @@ def vector_norm(
     axes = axes_in("vector_norm", axis, array.ndim)
     power = number("vector_norm", "ord", ord)
     return _vector_norm(array, axis=axes, keepdims=keepdims, ord=power)
+
+
+@names_keywords
+def norm(
+    x: AnyArray,
+    ord: float | Literal["fro", "nuc"] | None = None,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+) -> PArray:
+    """Return the norm of vectors or matrices, as ``numpy.linalg.norm`` does.
+
+    Parameters
+    ----------
+    x : array, any shape
+    ord : optional
+        As of ``vector_norm`` and ``matrix_norm``.
+    axis : int or tuple of int, optional
+        One axis for vectors, two for matrices. Default: all axes; without ``ord`` as one vector.
+    keepdims : bool
+        Keep them with length 1.
+
+    Returns
+    -------
+    PArray
+        The shape of ``x`` without the axes.
+
+    Raises
+    ------
+    PromotionError
+        If the policy has no norm of the dtype.
+    ValueError
+        If there are three axes or more, or no such norm.
+
+    Examples
+    --------
+    >>> linalg.norm(asarray([3.0, 4.0], dtype=float32))
+    PArray(5., dtype=float32)
+    """
+    array = as_array(x, "norm")
+    if ord is None and axis is None:
+        return vector_norm(array, keepdims=keepdims)
+    axes = axes_in("norm", axis, array.ndim)
+    if len(axes) == 1:
+        power = number("norm", "ord", 2 if ord is None else ord)
+        return vector_norm(array, axis=axes[0], keepdims=keepdims, ord=power)
+    if len(axes) != 2:
+        raise ValueError(f"norm is of one axis or two, not of {len(axes)}; write axis=")
+    last = moveaxis(array, axes, (-2, -1))
+    found = matrix_norm(last, keepdims=keepdims, ord="fro" if ord is None else ord)
+    return moveaxis(found, (-2, -1), axes) if keepdims else found
 
 
 def matrix_rank(x: AnyArray, /, *, rtol: Any = None) -> PArray:

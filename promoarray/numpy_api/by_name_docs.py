@@ -48,6 +48,7 @@ y : array, optional, the shape of ``x``
     More variables.
 rowvar : bool
     Take rows, not columns, for variables.
+val : array or number, any shape
 offset : int
     Of the diagonal: above the main one, below it if negative.
 nan : float
@@ -313,6 +314,13 @@ True
 isrealobj: True of an array without a complex dtype.
 >>> isrealobj([1j])
 False
+= None
+fill_diagonal: Write into the main diagonal, as ``x[i, i] = value`` does.
+>>> x = zeros((2, 2))
+>>> fill_diagonal(x, 7)
+>>> x
+PArray([[7., 0.],
+        [0., 7.]], dtype=float64)
 = int or tuple of int
 ndim: Number of axes.
 >>> ndim([[1, 2]])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -350,6 +350,16 @@ def polyval(xp: Any, p: Any, x: Any) -> Any:
     return out
 
 
+def fill_diagonal(xp: Any, a: Any, val: Any) -> None:
+    """Write into the main diagonal."""
+    if not isinstance(a, Array) or a.ndim < 2:
+        raise ValueError(f"fill_diagonal writes into an array of two axes or more, not {quoted(a)}")
+    if a.ndim > 2 and len({*a.shape}) > 1:
+        raise ValueError(f"fill_diagonal of {a.ndim} axes needs lengths that are equal: {a.shape}")
+    places, target = xp.arange(min(a.shape)), cast("Any", a)
+    target[(places,) * a.ndim] = val
+
+
 # --- Products and norms --------------------------------------------------------------------------
 
 
@@ -366,19 +376,3 @@ def inner(xp: Any, a: Any, b: Any) -> Any:
     if not x.ndim or not y.ndim:
         return xp.multiply(x, y)
     return xp.tensordot(x, y, axes=((-1,), (-1,)))
-
-
-def norm(xp: Any, x: Any, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    array = array_of(xp, x, "linalg.norm")
-    if ord is None and axis is None:
-        return xp.linalg.vector_norm(array, keepdims=keepdims)
-    axes = axes_in("linalg.norm", axis, array.ndim)
-    if len(axes) == 1:
-        order = 2 if ord is None else ord
-        return xp.linalg.vector_norm(array, axis=axes[0], keepdims=keepdims, ord=order)
-    if len(axes) != 2:
-        raise ValueError(f"np.linalg.norm is of one axis or two, not of {len(axes)}; write axis=")
-    last = xp.moveaxis(array, axes, (-2, -1))
-    order = "fro" if ord is None else ord
-    norm = xp.linalg.matrix_norm(last, keepdims=keepdims, ord=order)
-    return xp.moveaxis(norm, (-2, -1), axes) if keepdims else norm

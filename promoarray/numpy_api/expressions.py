@@ -20,9 +20,9 @@ from promoarray.numpy_api.composed import (
     arrays_of,
     as_matrix,
     as_stack,
+    fill_diagonal,
     isclose,
     iscomplex,
-    norm,
     ravel,
     sort,
 )
@@ -108,7 +108,7 @@ EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "trace": lambda xp, a, *, offset=0, axis1=0, axis2=1, dtype=None: xp.linalg.trace(
         xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype
     ),
-    "linalg.norm": norm,
+    "fill_diagonal": fill_diagonal,
     "linalg.qr": lambda xp, a, *, mode="reduced": (
         xp.linalg.qr(a).R if mode == "r" else xp.linalg.qr(a, mode=mode)
     ),

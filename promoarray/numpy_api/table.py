@@ -117,6 +117,7 @@ meshgrid              .          *xi copy!True sparse!False indexing=
 tril,triu             .          m k=
 diag                  extras.*   v k=
 diagonal              *          a offset= axis1= axis2=
+fill_diagonal         *          a val wrap!False
 
 clip                  .          a a_min=min? a_max=max? out> min=? max=? where!True
                                  casting!same_kind order!K dtype! subok!True signature!
@@ -150,7 +151,7 @@ linalg.matrix_norm    .          x keepdims= ord=
 linalg.matrix_power   .          a n
 linalg.matrix_rank    .          A tol! hermitian!False rtol=?
 linalg.matrix_transpose,svdvals  .  x
-linalg.norm           *          x ord= axis= keepdims=
+linalg.norm           .          x ord= axis= keepdims=
 linalg.pinv           .          a rcond=rtol? hermitian!False rtol=?
 linalg.qr             *          a mode=
 linalg.solve          .          a b

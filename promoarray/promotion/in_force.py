@@ -6,7 +6,7 @@ import os
 from contextvars import ContextVar
 
 from promoarray.context import Context, Entry
-from promoarray.errors import UnknownPolicyError
+from promoarray.errors import UnknownPolicyError, ends_at_caller
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
 
@@ -49,6 +49,7 @@ def process_default() -> Policy:
     return default_policy[0]
 
 
+@ends_at_caller
 def set_policy(policy: str | Policy, *, kernels: bool = False) -> None:
     """Set the default of the process.
 
@@ -121,5 +122,6 @@ class policy(Context):
 
     _here = _here
 
+    @ends_at_caller
     def __init__(self, policy: str | Policy, *, kernels: bool = False) -> None:
         self._held = as_policy(policy, kernels=kernels)

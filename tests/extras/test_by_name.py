@@ -119,9 +119,15 @@ def test_what_is_drawn_of_an_array_is_what_numpy_draws(maker: str, name: str) ->
         np.testing.assert_array_equal(np.asarray(made), wanted)
 
 
-def test_a_namespace_has_no_random() -> None:
-    with pytest.raises(AttributeError, match=r"write xp\.asarray\(numpy\.random\.\.\.\)"):
-        _ = pa.namespace("torch").random
+def test_random_numbers_of_a_namespace_are_its_arrays() -> None:
+    xp = pa.namespace("jax@x32")
+    for drawn in (xp.random.rand(2), xp.random.default_rng(7).normal(size=2)):
+        assert (drawn + 1).dtype is pa.float32
+        assert type(drawn) is xp.PArray
+    x = xp.asarray([1, 2, 3])
+    assert type(xp.random.permutation(x)) is xp.PArray
+    same = np.random.default_rng(7).integers(9, size=3)
+    assert np.array_equal(xp.random.default_rng(7).integers(9, size=3), same)
 
 
 def test_annotations_of_numpy_programs_hold() -> None:

@@ -116,7 +116,7 @@ def question(
 
 def _name(function: Any) -> str:
     """The name of one of promoarray's functions, bound or not, or of a NumPy ufunc."""
-    if function in OF_UFUNC:
+    if callable(function) and function in OF_UFUNC:
         return OF_UFUNC[function]
     inner = inspect.unwrap(function) if callable(function) else None
     name = getattr(inner, "__name__", "")
