@@ -189,7 +189,7 @@ _EDIT = "--edit  try edits, each by a run of the program; default: unless the fi
 _SAVE = """
 --save RUN.zip  also save the recording; compare, diff, why and check take it in place of a program
 """
-_STEPS = "--steps N  end the run behind N steps of an optimizer (PyTorch, Paddle)"
+_STEPS = "--steps N  end the run behind N steps of training (PyTorch, Paddle, JAX)"
 _PACKAGES = "--packages NAMES  for NumPy programs: also record these installed Python libraries"
 _HTML = "--html FILE  also write the report as an HTML page"
 _FRAMEWORK = "--framework NAME  default: what the program imports"
@@ -371,6 +371,7 @@ script SCRIPT  a program, a notebook, an ONNX model, a torch.export archive (.pt
 --line FILE:N  also explain the dtypes of this line
 --value NAME  also explain the dtype of this global variable at the end
 {_FRAMEWORK}
+{_STEPS}
 {_SAVE}
 {_EDIT}
 """,
@@ -389,6 +390,7 @@ second SCRIPT  its translation, or the ONNX model that it was exported to
 --weights FILE  pairs of drawn arrays, if promoarray pairs them wrongly: JSON,
     {{"b.py:12#0": "a.py:30#0"}}, by the lines that draw them
 --calls N  compare only the first N calls; default: all
+{_STEPS}
 --differences N  stop after N differences; default: 4
 --no-edit  try no edits
 --save RUN.zip  with one program: save its run with its values

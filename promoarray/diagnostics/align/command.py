@@ -48,6 +48,7 @@ from promoarray.diagnostics.record.saved import is_saved, save
 from promoarray.diagnostics.record.tape import Array, TapeAsked
 from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, Program, Texts, of_script, say
+from promoarray.diagnostics.run.steps import require_counted
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.promotion.registry import as_policy
@@ -76,6 +77,7 @@ class Side:
     arguments: list[str]
     folder: str
     most: int  # calls
+    steps: int = 0  # of training
     saved: bool = False
     model: bool = False  # whether it is an ONNX file
     beside: Graph | None = None  # the other's run, which has the inputs of a file
@@ -128,8 +130,9 @@ class Side:
         if not libraries:
             known = ", ".join(TAPED)
             raise UsageError(f"{self.path} imports none of {known}, of which programs are aligned")
-        home = RECORDED[libraries[0]].editions[0][1]
-        task = Task((home,), framework=libraries[0], libraries=libraries, tape=asked)
+        require_counted(self.steps, libraries[0])
+        home, steps = RECORDED[libraries[0]].editions[0][1], self.steps
+        task = Task((home,), framework=libraries[0], libraries=libraries, tape=asked, steps=steps)
         program: Program = of_script(self.path, self.arguments)
         ended = program.run(task, None, quiet=self.runs > 1, aside=True, texts=texts)
         self.ended = self.ended or ended
@@ -189,7 +192,7 @@ def _side(path: str, args: argparse.Namespace, folder: str) -> Side:
             f"{path} is a file of the format {found}; align takes programs, runs that "
             "it saved, and ONNX models"
         )
-    return Side(path, args.args, folder, args.calls or 0, is_saved(path), found == ONNX)
+    return Side(path, args.args, folder, args.calls or 0, args.steps, is_saved(path), found == ONNX)
 
 
 def _only_saved(sides: list[Side], args: argparse.Namespace) -> int:

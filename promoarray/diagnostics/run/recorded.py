@@ -117,8 +117,9 @@ class RecordingWatch(Watch):
 
     def _end(self) -> None:
         """Note that the run ends before the program does."""
-        what = f"what follows {counted(self.task.steps, 'step')} of an optimizer"
+        what = f"what follows {counted(self.task.steps, 'step')} of training"
         self.recorders[0].report.unexamined[NotExamined(what, "--steps ended the run there")] = 1
+        self._ending = True  # what the program does if it goes on was not asked for
 
     def _say_unheard(self, library: str) -> None:
         """Note the other threads that are there when a library is imported: nobody hears of what

@@ -14,7 +14,7 @@ from pathlib import Path
 from promoarray.console import show
 from promoarray.core.call_site import Site, is_library
 from promoarray.diagnostics.edits.attempt import Edit
-from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE, UsageError
 from promoarray.diagnostics.model.failed import Failed
 from promoarray.diagnostics.model.flow import CALL, Flow, RecordedOperation
 from promoarray.diagnostics.record.block import RECORDED
@@ -29,6 +29,7 @@ from promoarray.diagnostics.run.program import (
     program_of,
     say,
 )
+from promoarray.diagnostics.run.steps import require_counted
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.whole_file import require_place
 from promoarray.diagnostics.why.edit import edits
@@ -66,7 +67,12 @@ def main(args: argparse.Namespace) -> int:
             "promoarray's arrays say themselves what to write. Write --framework NAME"
         )
         return USAGE
-    framework, task = found.framework, _task(found)
+    try:
+        require_counted(args.steps, found.framework)
+    except UsageError as error:
+        _say(str(error))
+        return USAGE
+    framework, task = found.framework, _task(found, args.steps)
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept)
         ended = program.run(task, given, quiet=False, aside=args.json)
@@ -96,7 +102,7 @@ def _saved(args: argparse.Namespace) -> RecordedReport | None:
     """The recording that stands in the place of a program."""
     if not args.script or not is_saved(args.script):
         return None
-    require_no_options(args.script, args, "save")
+    require_no_options(args.script, args, "save", "steps")
     return read(args.script)
 
 
@@ -122,9 +128,10 @@ def _of_saved(
     return NOTHING
 
 
-def _task(found: Expected) -> Task:
+def _task(found: Expected, steps: int) -> Task:
     home = RECORDED[found.framework].editions[0][1]
-    return Task((home,), framework=found.framework, libraries=found.libraries, origins=True)
+    libraries = found.libraries
+    return Task((home,), framework=found.framework, libraries=libraries, origins=True, steps=steps)
 
 
 def _explained(framework: str, ended: Ended) -> Explained:

@@ -239,6 +239,10 @@ def _traced(function: Any) -> Any:
     return inner
 
 
+TOLD: list[Callable[[tuple[Any, ...], Any], object]] = []
+"""Hear of each call of a compiled function that the program itself makes."""
+
+
 # -- transformations ------------------------------------------------------------------------------
 
 
@@ -306,6 +310,9 @@ class _Transformed(Wrapper):
             if made is not None:
                 known[kinds] = made
                 crossing.put(result, self._gives(crossing, args, made))
+        if self._jitted is not None and trace_state_clean():
+            for told in TOLD:
+                told(args, result)
         return result
 
     def _op_by_op(self, recorders: Sequence[Recorder], call: Function) -> Any:
