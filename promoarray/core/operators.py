@@ -152,7 +152,7 @@ def _is_data(x: Any) -> bool:
     A ``Fraction`` or ``Decimal``, too.
     """
     plain = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, type(None), Number)
-    return isinstance(x, plain) or type(x).__module__.partition(".")[0] == "pandas"
+    return isinstance(x, plain) or type(x).__module__.partition(".")[0] in ("pandas", "polars")
 
 
 def of_ufunc(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> tuple[str, Form] | None:

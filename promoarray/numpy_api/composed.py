@@ -376,3 +376,10 @@ def inner(xp: Any, a: Any, b: Any) -> Any:
     if not x.ndim or not y.ndim:
         return xp.multiply(x, y)
     return xp.tensordot(x, y, axes=((-1,), (-1,)))
+
+
+def vdot(xp: Any, a: Any, b: Any) -> Any:
+    """Return the product of all elements, conjugated first: ``dot``'s, of which PyTorch has that of
+    integers, not ``vecdot``'s."""
+    x, y = (ravel(xp, array_of(xp, each, "vdot")) for each in (a, b))
+    return xp.matmul(xp.conj(x) if x.dtype.kind is Kind.COMPLEX else x, y)

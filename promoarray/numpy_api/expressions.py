@@ -25,6 +25,7 @@ from promoarray.numpy_api.composed import (
     iscomplex,
     ravel,
     sort,
+    vdot,
 )
 
 
@@ -104,7 +105,7 @@ EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "outer": lambda xp, a, b: xp.linalg.outer(
         *(ravel(xp, array_of(xp, x, "outer")) for x in (a, b))
     ),
-    "vdot": lambda xp, a, b: xp.vecdot(*(ravel(xp, array_of(xp, x, "vdot")) for x in (a, b))),
+    "vdot": vdot,
     "trace": lambda xp, a, *, offset=0, axis1=0, axis2=1, dtype=None: xp.linalg.trace(
         xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype
     ),
