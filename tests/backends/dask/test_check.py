@@ -7,6 +7,8 @@ import pytest
 
 import promoarray as pa
 
+pytestmark = pytest.mark.xdist_group("blocks")  # the first rewrites what is loaded, at some cost
+
 da = pytest.importorskip("dask.array")
 
 

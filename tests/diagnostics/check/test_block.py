@@ -6,6 +6,8 @@ import pytest
 
 import promoarray as pa
 
+pytestmark = pytest.mark.xdist_group("blocks")  # the first rewrites what is loaded, at some cost
+
 
 def test_a_block_yields_its_report() -> None:
     with pa.check() as report:

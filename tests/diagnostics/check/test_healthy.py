@@ -11,6 +11,8 @@ import pytest
 
 import promoarray as pa
 
+pytestmark = pytest.mark.xdist_group("blocks")  # the first rewrites what is loaded, at some cost
+
 
 def mlp_with_adam(torch: Any) -> None:
     model = torch.nn.Sequential(

@@ -22,6 +22,8 @@ import promoarray as pa
 from promoarray.diagnostics.check.report import Report
 from promoarray.diagnostics.record.numpy.hook import hook
 
+pytestmark = pytest.mark.xdist_group("blocks")  # the first rewrites what is loaded, at some cost
+
 
 def lines(report: Report) -> list[str]:
     return [each.place.site.expression for each in report.told]

@@ -30,6 +30,7 @@ def _said(report: RecordedReport) -> dict[str, list[str]]:
     return {c.place.site.text: [*said(c)] for c in report.value_changes}
 
 
+@pytest.mark.xdist_group("blocks")
 def test_casts_of_a_numpy_program_are_compared_by_value(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

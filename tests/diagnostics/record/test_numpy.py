@@ -352,6 +352,7 @@ def test_a_file_that_runpy_runs_is_recorded_as_the_main_of_a_spawned_process_is(
     assert vars(runpy)["_get_code_from_file"] is plain
 
 
+@pytest.mark.xdist_group("blocks")
 def test_a_block_records_what_it_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "imported_here.py").write_text(
         "import numpy as np\ndef work():\n    return np.zeros(2, np.float32) + np.float64(1)\n"
@@ -991,6 +992,7 @@ def test_a_text_that_is_run_with_builtins_of_its_own_is_named_and_runs(recorded:
     assert [each.what for each in report.unexamined] == ["eval of a text", "exec of a text"]
 
 
+@pytest.mark.xdist_group("blocks")
 def test_an_output_by_position_is_what_is_written_into() -> None:
     wide, narrow = np.ones(3), np.ones(3, np.float32)
     with pa.record("numpy", "torch") as report:

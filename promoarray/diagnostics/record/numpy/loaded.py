@@ -12,7 +12,7 @@ import ast
 import gc
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import CodeType, FrameType, FunctionType, ModuleType
@@ -90,8 +90,13 @@ def source_of_code(code: CodeType, names: dict[str, Any]) -> Source | None:
     """Return the source of code that runs with these globals; None if it is not known."""
     file = code.co_filename
     text = source_of(file)
-    asserting = "@pytest_ar" in names  # as pytest calls it there
-    return _source(text, file, code.co_flags & _ANNOTATIONS, asserting) if text else None
+    flags = code.co_flags & _ANNOTATIONS
+    return _source(text, file, flags, _is_of_pytest(names)) if text else None
+
+
+def _is_of_pytest(names: dict[str, Any]) -> bool:
+    """Whether pytest has rewritten the assertions of a module."""
+    return "@pytest_ar" in names  # as pytest calls what they use there
 
 
 def _is_cell(file: str) -> bool:
@@ -124,13 +129,13 @@ def functions_rewritten() -> Iterator[str]:
     if _rewritten:  # and what was made since is, too
         yield _rewritten[-1]
         return
-    found = {each: source_of_code(each.__code__, each.__globals__) for each in _functions()}
-    texts = {each.text for each in found.values() if each is not None}
+    found = [*_sources(_functions())]
+    texts = {source.text for _, source in found}
     compiles = "torch" in sys.modules and any(map(_COMPILES.search, texts))
     _rewritten.append(_OF_DYNAMO if compiles else "")
-    for function, source in {} if compiles else found.items():
+    for function, source in () if compiles else found:
         plain = function.__code__
-        if source is not None and (made := source.functions.get(plain)) is not None:
+        if (made := source.functions.get(plain)) is not None:
             function.__code__ = made
             changed.append((function, plain))
     try:
@@ -146,6 +151,18 @@ _rewritten: list[str] = []
 
 _COMPILES = re.compile(r"(?<!\bre)\.compile\(|torch\.compile\b")
 _OF_DYNAMO = "torch.compile reads their code"
+
+
+def _sources(functions: Iterable[FunctionType]) -> Iterator[tuple[FunctionType, Source]]:
+    """Functions, each with its source, as far as that is known; a file is looked at once."""
+    known: dict[Hashable, Source | None] = {}
+    for each in functions:
+        code, names = each.__code__, each.__globals__
+        alike = code.co_filename, code.co_flags & _ANNOTATIONS, _is_of_pytest(names)
+        if alike not in known:
+            known[alike] = source_of_code(code, names)
+        if (source := known[alike]) is not None:
+            yield each, source
 
 
 def _functions() -> Iterator[FunctionType]:
