@@ -384,7 +384,7 @@ script SCRIPT  a program, a notebook, an ONNX model, a torch.export archive (.pt
     "align": Command(
         "find where a translated program differs from the original",
         f"""
-first SCRIPT  a program of PyTorch, Paddle or JAX, an ONNX model, or a run that align has saved
+first SCRIPT  a program, an ONNX model, or a recording; align --save keeps values in it
 second SCRIPT  its translation, or the ONNX model that it was exported to
 --schema  print the JSON schema of the JSON report
 --weights FILE  pairs of drawn arrays, if promoarray pairs them wrongly: JSON,

@@ -17,6 +17,7 @@ from html import escape
 from pathlib import Path
 
 from promoarray.console import console, folded, visible
+from promoarray.diagnostics.align import dtypes_alone
 from promoarray.diagnostics.align.departure import OUTSIDE, VALUES, Departure, find
 from promoarray.diagnostics.align.exported import candidates, dtypes_changed
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, in_layout, read
@@ -44,13 +45,16 @@ from promoarray.diagnostics.file_format import ONNX, format_of
 from promoarray.diagnostics.modelfile.reading import write_tape
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.record.block import RECORDED
+from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.saved import is_saved, save
-from promoarray.diagnostics.record.tape import Array, TapeAsked
+from promoarray.diagnostics.record.saved import read as read_saved
+from promoarray.diagnostics.record.tape import MEMBER, Array, TapeAsked
 from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, Program, Texts, of_script, say
 from promoarray.diagnostics.run.steps import require_counted
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.whole_file import require_place, write_whole
+from promoarray.io.reading import explained
 from promoarray.promotion.registry import as_policy
 
 _say = partial(say, "align")
@@ -141,6 +145,46 @@ class Side:
             raise Failed(ended.stopped_under(libraries[0]) if ended.status else "nothing ran")
         return note(read(tape), self.noise)
 
+    @property
+    def without_values(self) -> str:
+        """Why its values cannot be compared; "" if they can."""
+        if self.model:
+            return ""
+        if self.saved:
+            with explained(f"{self.path} is no recording"), zipfile.ZipFile(self.path) as archive:
+                saved = MEMBER in archive.namelist()
+            return "" if saved else f"{self.path} has none (align --save keeps them)"
+        found = expected(self.path, None, "auto", self.arguments).framework
+        if not found or found in TAPED:
+            return ""
+        return f"{self.path} is a program of {found}, of which none are kept"
+
+    def report(self) -> RecordedReport:
+        """Return what it did, without values.
+
+        Raises
+        ------
+        Failed
+        NotSaved, UsageError
+        """
+        if self.saved:
+            return read_saved(self.path)
+        found = expected(self.path, None, "auto", self.arguments)
+        if self.model or not found.framework:
+            raise UsageError(f"{self.path} is no program whose dtypes are recorded")
+        home = RECORDED[found.framework].editions[0][1]
+        require_counted(self.steps, found.framework)
+        task = Task((home,), framework=found.framework, libraries=found.libraries, steps=self.steps)
+        self.ended = ended = of_script(self.path, self.arguments).run(
+            task, None, quiet=False, aside=True
+        )
+        ended.say_bugs("align")
+        if ended.status:
+            raise Failed(ended.stopped_under(found.framework))
+        report = ended.report(as_policy(home), ())
+        assert isinstance(report, RecordedReport)
+        return report
+
     def write(self, path: str) -> None:
         """Write the first run as a recording with its values."""
         assert self.ended is not None
@@ -170,7 +214,11 @@ def main(args: argparse.Namespace) -> int:
                 require_place(Path(path))
             if len(sides) < 2:
                 return _only_saved(sides, args)
-            found = _aligned(sides[0], sides[1], args)
+            if without := next(filter(None, (each.without_values for each in sides)), ""):
+                first, second = (each.report() for each in sides)
+                found = dtypes_alone.aligned(first, second, without, args.differences)
+            else:
+                found = _aligned(sides[0], sides[1], args)
         except Failed as error:
             _say(str(error))
             ended = next((each.ended for each in sides if each.ended and each.ended.status), None)

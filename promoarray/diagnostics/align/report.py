@@ -28,7 +28,8 @@ class Aligned:
     level: Collection[str]  # drawn by one, and a constant in both, as the other has it
     departures: list[Departure] = field(default_factory=list)
     changed: list[Departure] = field(default_factory=list)  # dtypes of a file's values
-    paired: int = 0  # values of the second program
+    what: str = "values"  # that are paired
+    paired: int = 0  # of the second program
     noise: int = 0  # gradients that are rounding alone
     open: list[str] = field(default_factory=list)
     ended: str = ""  # why no more was looked for
@@ -82,7 +83,7 @@ class Aligned:
         every = [*self.changed, *self.departures]
         said = [line for each in every for line in each.lines()]
         calls = f"{len(self.first.calls)} and {counted(len(self.second.calls), 'call')}"
-        found = f"{self.paired} values of the second program are paired"
+        found = f"{self.paired} {self.what} of the second program are paired"
         if every:
             leaves = counted(len(every), "difference")
             said.append(f"{calls}: {leaves}; {found}. {self.ended}".rstrip())

@@ -118,7 +118,7 @@ def overwritten(graph: Graph) -> set[Node]:
 
     def is_idle(node: Node) -> bool:
         made = [x for x in node.results if x.maker is node]
-        if node.name.endswith("_") and not any(x.readers for x in node.results):
+        if node.name.endswith("_") and node.results and not node.results[0].readers:
             return True  # by a view, and read as a part of its base
         readers = [each for x in made for each in x.readers if each is not node]
         over = all(each.name in _OVERWRITE or _DRAWS.search(each.name) for each in readers)
