@@ -10,6 +10,7 @@ keras_jax.txt.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from promoarray import dtypes as dt
@@ -21,6 +22,8 @@ from promoarray.policies._narrow_jax import DEFAULTS, LATTICE_C128, narrowed, st
 from promoarray.policies.jax.jnp import POLICIES as JAX
 from promoarray.policies.tensorflow.legacy import LEGACY
 from promoarray.policies.torch.operators import POLICIES as TORCH
+from promoarray.promotion.cast_rules import case as cast_case
+from promoarray.promotion.cast_transforms import real_part_counts
 from promoarray.promotion.foreign import CALLED, Entry, Foreign, case
 from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
@@ -223,9 +226,19 @@ KERAS_TORCH = _TORCH.derive(
 )
 
 
+def _settled(dtype: DType) -> DType:
+    return DEFAULTS.get(dtype, dtype)
+
+
 def _of_jax(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Make arrays of numbers first, which are not weak then, and go by jax.numpy."""
-    made = tuple(o._replace(type=DEFAULTS.get(o.type, o.type)) for o in operands)
+    made = tuple(o._replace(type=_settled(o.type)) for o in operands)
+    return _JAX.rule(name, made, Form.FUNCTION)(policy, name, made)
+
+
+def _cast_first(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Cast a weak integer to float32, which is not weak then, and go by jax.numpy."""
+    made = tuple(o._replace(type=dt.float32) if o.type is dt.weak_int else o for o in operands)
     return _JAX.rule(name, made, Form.FUNCTION)(policy, name, made)
 
 
@@ -248,6 +261,8 @@ def _no_integer(dtype: DType) -> DType:
 
 
 _JAX = JAX["x32"]
+_CAST_FIRST = "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp expm1"
+_REAL_PART = cast_case("b1", "c64", transform=real_part_counts)  # as Keras casts complex numbers
 _WHOLE = TypeRule(compute=_no_integer, admit=ORDERED, why=NO_ORDER)
 
 KERAS_JAX = _JAX.derive(
@@ -259,10 +274,12 @@ KERAS_JAX = _JAX.derive(
         "matmul": _product,
         "floor": _WHOLE,
         "ceil": _WHOLE,
-        "cumulative_sum": TypeRule(compute=_no_bool),
-        "var": TypeRule(compute=_float),
+        **dict.fromkeys(_CAST_FIRST.split(), _cast_first),
+        "cumulative_sum": TypeRule(compute=lambda dtype: _settled(_no_bool(dtype))),
+        "var": TypeRule(compute=lambda dtype: _settled(_float(dtype))),
         Family.CLIP: _jax_clip,
     },
+    cast=replace(_JAX.cast, cases=(*_JAX.cast.cases, _REAL_PART)),
     sources=(_KERAS, *_JAX.sources),
     notes=("keras.ops on JAX without x64 is jax.numpy's rule but for a few.", *_JAX.notes),
 )

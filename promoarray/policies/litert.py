@@ -18,15 +18,15 @@ from promoarray.operations import OPERATIONS, Family
 from promoarray.policies.onnx.operators import admitted, agree, constants, operators, taking
 from promoarray.promotion.cast_rules import CastRule, case, dtypes
 from promoarray.promotion.cast_transforms import NanIs, real_part_counts
-from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import NARROW, Scalars, bounds, in_range
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.type_rules import refuse
+from promoarray.promotion.type_rules import in_own_dtype, refuse
 from promoarray.promotion.type_steps import rows
 
 if TYPE_CHECKING:
-    from promoarray.promotion.policy_like import OperationRule, PolicyLike
+    from promoarray.promotion.policy_like import OperationRule
 
 EDITIONS = ("2.3",)
 
@@ -127,20 +127,8 @@ def _operations(edition: str) -> dict[str | Family, OperationRule]:
     }
     for name, (operator, types) in operators(OPERATORS).items():
         rule = taking(name, operator, admitted("0 " + types, 0), edition, "LiteRT")
-        found[name] = in_float16(rule) if name in ("add", "multiply") else rule
+        found[name] = in_own_dtype(rule) if name in ("add", "multiply") else rule
     return found
-
-
-def in_float16(rule: OperationRule) -> OperationRule:
-    """Compute float16 in itself, whose largest number is where its kernels end."""
-
-    def narrow(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
-        plan = rule(policy, name, operands)
-        if isinstance(plan, Refusal) or plan.result is not dt.float16:
-            return plan
-        return plan._replace(compute=dt.float16)
-
-    return narrow
 
 
 def edition(edition: str) -> Policy:

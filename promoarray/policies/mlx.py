@@ -26,7 +26,14 @@ from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import Scalars, in_range, of_int64, passing, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, any_array, real_part
-from promoarray.promotion.type_rules import PROMOTING, Arrays, TypeRule, to_bool, with_arrays
+from promoarray.promotion.type_rules import (
+    PROMOTING,
+    Arrays,
+    TypeRule,
+    in_own_dtype,
+    to_bool,
+    with_arrays,
+)
 from promoarray.promotion.type_steps import NO_ORDER, always, component, exact_to, with_bools
 
 
@@ -72,17 +79,31 @@ def _by_array(rule: OperationRule) -> OperationRule:
 
     def entered(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
         plan = rule(policy, name, operands)
-        kinds = {operand.type.kind for operand in operands}
-        if isinstance(plan, Refusal) or not kinds <= INTEGERS or len(operands) != 2:
+        array = next((operand.type for operand in operands if not operand.type.weak), dt.bool)
+        if isinstance(plan, Refusal) or array.kind not in INTEGERS:
             return plan
-        first, second = (operand.type for operand in operands)
-        if first.weak is second.weak:
-            return plan
-        array = second if first.weak else first
-        inputs = (array if o.type.weak else i for o, i in zip(operands, plan.inputs, strict=True))
-        return plan._replace(inputs=tuple(inputs))
+        pairs = zip(operands, plan.inputs, strict=True)
+        return plan._replace(inputs=tuple(array if o.type is dt.weak_int else i for o, i in pairs))
 
     return entered
+
+
+def _clip(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Make arrays of the bounds beside the one that is clipped, then promote all three."""
+    first = operands[0].type
+    if first.kind in BITS:
+        kept = dt.weak_int if first.kind in INTEGERS else None
+        strong = {weak: dtype for weak, dtype in DEFAULTS.items() if weak is not kept}
+        operands = tuple(o._replace(type=strong.get(o.type, o.type)) for o in operands)
+    return _by_array(PROMOTING)(policy, name, operands)
+
+
+def _single(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compute float64 in float32."""
+    plan = _floats(policy, name, operands)
+    if isinstance(plan, Refusal) or plan.compute is not dt.float64:
+        return plan
+    return plan._replace(inputs=(dt.float32,), compute=dt.float32)
 
 
 def _sum(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
@@ -92,7 +113,7 @@ def _sum(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan |
 
 def _floor_divide(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
     """Divide complex numbers as ``/`` does, all others down to the next integer."""
-    plan = PROMOTING(policy, name, operands)
+    plan = in_own_dtype(PROMOTING)(policy, name, operands)
     if isinstance(plan, Refusal) or plan.inputs[0].kind is not Kind.COMPLEX:
         return plan
     return plan._replace(kernel="divide")
@@ -132,7 +153,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.EXTREMUM: TypeRule(),
     "atan2": _by_array(TypeRule(admit=ORDERED, compute=exact_to(dt.float32), why=NO_ORDER)),
     "logaddexp": _by_array(_floats),
-    Family.CLIP: TypeRule(note="the bounds promote with the array"),
+    Family.CLIP: _clip,
     Family.MATMUL: _products,
     "outer": TypeRule(),
     "cross": TypeRule(),
@@ -153,6 +174,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "solve": _solve,
     Family.SORT: TypeRule(),
     Family.FLOAT_UNARY: _floats,
+    **dict.fromkeys(("sin", "cos", "exp"), _single),
     "expm1": TypeRule(admit=ORDERED, compute=exact_to(dt.float32)),
     Family.SIGN: TypeRule(),
     "abs": TypeRule(result=component),
@@ -163,7 +185,7 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     "cumulative_sum": TypeRule(compute=lambda dtype: dt.int32 if dtype is dt.bool else dtype),
     "cumulative_prod": TypeRule(),
     Family.MEAN: replace(_floats, result=component),
-    "mean": _floats,
+    "mean": TypeRule(compute=summed, result=exact_to(dt.float32)),
     Family.EXTREME: TypeRule(),
     Family.POSITION: TypeRule(result=always(dt.uint32), note="positions are uint32"),
 }
@@ -212,6 +234,8 @@ MLX = Policy(
     ranked=frozenset({"sum", "prod"}),
     kernels={
         "floor_divide": ("floor_of_quotient",),
+        "mean": ("mean_of_wrapped_sum",),
+        "clip": ("clip_up_to",),
         "remainder": ("remainder_keeping_zero", "remainder_or_itself"),
         "bitwise_left_shift": ("masked_left_shift",),
         "bitwise_right_shift": ("masked_right_shift",),

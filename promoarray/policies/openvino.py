@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from promoarray import dtypes as dt
-from promoarray.dtypes import INTEGERS, DType
+from promoarray.dtypes import INTEGERS, DType, Kind
 from promoarray.kernels.cast_mode import Beyond, ScaleRounding
 from promoarray.policies._onnx_runtimes import lacking, runtime
 from promoarray.policies.onnx.operators import of_opset
@@ -28,7 +28,9 @@ from promoarray.promotion.cast_transforms import (
     Flushed,
     NanIs,
     Through,
+    cast_codes,
     double,
+    rounded,
 )
 from promoarray.promotion.plan import Plan
 from promoarray.promotion.policy import Policy
@@ -53,9 +55,11 @@ COMPUTED_IN = {dt.int64: dt.int32, dt.uint64: dt.int32, dt.uint32: dt.int32, dt.
 """What the plugin makes of wide types on their way in."""
 
 IN_FLOAT32 = frozenset(
-    {"divide", "remainder", "fmod", "pow", "matmul", "sum", "prod", "mean", "max", "min"}
+    {"divide", "remainder", "fmod", "pow", "matmul", "sum", "mean", "max", "min"}
 )
 """Functions of which integers are computed in float32."""
+
+OF_INT8 = {"divide": "int8_divide", "remainder": "int8_remainder"}
 
 
 def narrow(name: str, plan: Plan) -> Plan:
@@ -64,9 +68,12 @@ def narrow(name: str, plan: Plan) -> Plan:
     if name == "positive" and dt.int64 not in plan.inputs:  # Identity passes on what it is given
         return plan
     compute = plan.compute and COMPUTED_IN.get(plan.compute, plan.compute)
-    if name in IN_FLOAT32 and inputs[0].kind in INTEGERS:
+    if name == "pow" and plan.inputs[1].kind is Kind.FLOAT:  # an int64 is not an int32 first
+        inputs = (dt.float32, inputs[1])
+    if name in IN_FLOAT32 and plan.inputs[0].kind in INTEGERS:
         compute = dt.float32
-    return plan._replace(inputs=inputs, compute=compute)
+    kernel = OF_INT8.get(name, "") if dt.int8 in plan.inputs else plan.kernel
+    return plan._replace(inputs=inputs, compute=compute, kernel=kernel)
 
 
 # --- Casts ----------------------------------------------------------------------------------------
@@ -104,6 +111,20 @@ def largest_for_infinity(codes: Codes, source: DType, target: DType, out: Codes)
     x = double(codes, source)
     finite = np.where(x > 65504.0, 65504.0, np.where(x < -65504.0, -65504.0, x))
     return Through(dt.int32)(finite.view(np.uint64), dt.float64, target, out)
+
+
+def in_float32(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
+    """Round to float32 first."""
+    return rounded(codes, source).view(np.uint64)
+
+
+def low_half_is_true(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
+    """What counts is the low half, of which -2**31 is false, of unsigned integers all from 2**31
+    on."""
+    low = double(cast_codes(codes, source, dt.int32), dt.int32)
+    false = (low <= 0.0) if source.kind is Kind.UINT else (low == 0.0) | (low == LOWEST)
+    true: Codes = np.where(false, out.dtype.type(0), out.dtype.type(1))
+    return true
 
 
 QUIRKS = (
@@ -145,24 +166,31 @@ QUIRKS = (
     ),
     Quirk(
         "float64-is-float32",
-        "float64 has the values of float32, and Inf becomes the largest of them"
+        "float64 has the values of float32, also of integers, and Inf becomes the largest of them"
         " (openvinotoolkit/openvino#37968)",
         ASKED,
         (
+            case("f64", "i32 u32 i64 u64", transform=in_float32),
             case("f64", "f32 bf16 f16 f8_e5m2", transform=Between(math.inf, LARGEST_FLOAT32)),
             case("f32", "f64", overflow=Beyond.LARGEST, infinity=Beyond.LARGEST),
         ),
     ),
     Quirk(
         "nan-is-false",
-        "NaN is false (openvinotoolkit/openvino#35932), and so is an int32 of -2**31 and a uint32"
-        " from 2**31 on",
+        "NaN is false (openvinotoolkit/openvino#35932); of integers the low half counts, of which"
+        " -2**31 is false, of unsigned ones all from 2**31 on",
         ASKED,
         (
             case("b1", "f16 bf16 f32 f64", transform=NanIs(0, signed=False)),
-            case("b1", "i32", transform=Outside(2.0**31, KEPT, below=0)),
-            case("b1", "u32", transform=Outside(2.0**31, 0)),
+            case("b1", "i32 u32 i64 u64", transform=low_half_is_true),
         ),
+    ),
+    Quirk(
+        "low-half-is-kept",
+        "of int64, uint64 and uint32 the low half is kept, and extended by its sign"
+        " (openvinotoolkit/openvino#35823, #24072)",
+        ASKED,
+        (case("i64 u64", "i64 u64 u32", transform=Through(dt.int32)),),
     ),
     Quirk(
         "scales-round-to-nearest",
@@ -201,6 +229,8 @@ def edition(edition: str) -> Policy:
         no_cast=NO_CAST,
         kernels={
             **{name: (f"saturating_{name}",) for name in eight_bits},
+            "bitwise_left_shift": ("times_power_of_two",),
+            "bitwise_right_shift": ("over_power_of_two",),
             "greater": ("not_less_equal",),
             "greater_equal": ("not_less",),
         },
@@ -218,10 +248,9 @@ def edition(edition: str) -> Policy:
         notes=(
             "int64, uint64 and uint32 are computed in int32, float64 in float32"
             " (openvinotoolkit/openvino#35823, #24072).",
-            "Casts between int64, uint64 and uint32, and of these to bool, keep the low half there;"
-            " here they are ONNX's.",
             "int8 and uint8 saturate in +, -, *, unary - and abs"
             " (openvinotoolkit/openvino#35647, #35639, #33518).",
+            "A shift multiplies by a power of two or divides by it, in the dtype.",
             "NaN is greater than every number (openvinotoolkit/openvino#31196, #35927).",
             "QuantizeLinear adds the zero point before it rounds, so halves go elsewhere"
             " (microsoft/onnxruntime#25045).",

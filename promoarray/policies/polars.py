@@ -121,6 +121,7 @@ def _multiplied(dtype: DType) -> DType:
 
 _double = TypeRule(compute=exact_to(dt.float64), note="integers compute in float64")
 _compared = numpy_2.exactly_compared(TypeRule(promote=common_number, result=to_bool))
+_COMPARISONS = "equal not_equal less less_equal greater greater_equal"
 _no_bool = TypeRule(admit=NUMBERS, why="Polars does not do so with bools")
 _positions = TypeRule(result=always(dt.uint32), note="positions are UInt32")
 
@@ -189,6 +190,7 @@ POLARS = Policy(
     scalars=Scalars(fit=in_range, fit_compared=exactly),
     defaults=DEFAULTS,
     kernels={
+        **{name: (f"nan_last_{name}",) for name in _COMPARISONS.split()},
         "floor_divide": ("floor_of_quotient",),
         "remainder": ("remainder_of_quotient",),
         "sign": ("sign_keeping_zero",),
@@ -198,6 +200,7 @@ POLARS = Policy(
     sources=(Source("polars-core/src/utils/supertype.rs", "get_supertype", "2.1.0"),),
     notes=(
         'Of expressions (pl.col("x") + 1). A Series with a number it does not hold raises instead.',
+        "NaN equals itself, and is greater than every number.",
         "An integer divided by zero with // or % is null in Polars, here 0.",
     ),
 )

@@ -14,14 +14,15 @@ from promoarray.operations import Family
 from promoarray.policies._narrow_jax import DEFAULTS, DTYPES, PRINCIPLE, promote, summed
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, CastRule
 from promoarray.promotion.default_rules import operations
-from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
+from promoarray.promotion.foreign import WRITTEN, Entry, Foreign, Given, case
+from promoarray.promotion.plan import Decomposition, Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import CONVERSIONS, Policy
 from promoarray.promotion.policy_like import OperationRule, PolicyLike
 from promoarray.promotion.scalars import Scalars, exactly, wrap
 from promoarray.promotion.source import Note, Source
 from promoarray.promotion.stored import Stored, any_array
-from promoarray.promotion.type_rules import TypeRule, refuse, to_bool
-from promoarray.promotion.type_steps import always, with_bools
+from promoarray.promotion.type_rules import TypeRule, in_own_dtype, refuse, to_bool
+from promoarray.promotion.type_steps import always, exact_to, with_bools
 
 
 def _real(policy: PolicyLike, operands: tuple[Operand, ...]) -> tuple[DType, ...] | Refusal:
@@ -57,6 +58,25 @@ def _shift(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan
     return _SHIFT(policy, name, operands)
 
 
+_OF_PRODUCT = {
+    "divide": "times_reciprocal",
+    "floor_divide": "floor_of_product",
+    "remainder": "remainder_of_product",
+}
+
+
+def _quotient(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
+    """Divide by the reciprocal of a Python number, or of an array without axes."""
+    by_number = operands[-1].rank is not Rank.ARRAY and computed.kind is Kind.FLOAT
+    return _OF_PRODUCT[name] if by_number else ""
+
+
+def _of_bools(operands: tuple[Operand, ...]) -> Decomposition | None:
+    """x - y is x + -y, and -y of a bool is not y."""
+    bools = all(operand.type.kind is Kind.BOOL for operand in operands)
+    return Decomposition("negative", 1, "add") if bools else None
+
+
 def _negated(name: str, operands: tuple[Operand, ...], computed: DType) -> str:
     return "logical_not" if computed is dt.bool else ""
 
@@ -67,8 +87,14 @@ _sum = TypeRule(compute=summed, note="narrow integers are summed in 32 bits of t
 
 _OPERATIONS: dict[str | Family, OperationRule] = {
     **operations(DEFAULTS),
-    "subtract": _PLAIN,
-    Family.FLOOR_DIVIDE: TypeRule(compute=_numbers, note="bools divide as float32"),
+    "subtract": TypeRule(decomposition=_of_bools),
+    "divide": in_own_dtype(TypeRule(compute=exact_to(dt.float32), kernel=_quotient)),
+    "floor_divide": in_own_dtype(
+        TypeRule(compute=_numbers, kernel=_quotient, note="bools divide as float32")
+    ),
+    "remainder": in_own_dtype(
+        TypeRule(compute=_numbers, kernel=_quotient, note="bools divide as float32")
+    ),
     Family.POW: _PLAIN,
     Family.BITWISE: TypeRule(admit=BITS),
     Family.SHIFT: _shift,
@@ -85,9 +111,20 @@ _OPERATIONS: dict[str | Family, OperationRule] = {
     Family.SUM: _sum,
     "prod": TypeRule(note="a product keeps the dtype, in which it wraps"),
     "cumulative_prod": _PLAIN,
+    "mean": TypeRule(compute=summed, result=exact_to(dt.float32)),
     Family.TEST: TypeRule(result=to_bool),
     Family.POSITION: TypeRule(result=always(dt.int32)),
 }
+
+FOREIGN = Foreign(
+    "tinygrad",
+    (
+        case(Entry.NUMPY, forms=WRITTEN, first=True),  # NumPy's own operator comes first
+        case(Entry.FLOAT, Given.SCALAR, "f64"),
+        case(Entry.REFUSED),
+    ),
+)
+"""NumPy's scalars and arrays are refused, but for float64, which derives from Python's."""
 
 CASTS = CastRule(
     mode=DEFAULT._replace(to_integer=ToInteger.X86),
@@ -111,12 +148,14 @@ TINYGRAD = Policy(
     operations=_OPERATIONS,
     operand_types=_real,
     scalars=Scalars(fit=wrap, fit_compared=exactly),
+    ranked=frozenset({*_OF_PRODUCT}),
     kernels={
-        "divide": ("times_reciprocal",),
-        "floor_divide": ("floor_of_product",),
-        "remainder": ("remainder_of_product",),
+        "floor_divide": ("floor_of_quotient",),
+        "pow": ("zero_reciprocal_pow",),
+        "mean": ("mean_of_wrapped_sum",),
     },
     defaults=DEFAULTS,
+    foreign=FOREIGN,
     one_element=CONVERSIONS,
     inplace=_same,
     stored=Stored(fit=wrap),

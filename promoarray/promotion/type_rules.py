@@ -120,6 +120,18 @@ PROMOTING = TypeRule()
 """Promotes, and nothing more."""
 
 
+def in_own_dtype(rule: OperationRule) -> OperationRule:
+    """Compute floats of 16 bits in themselves, so that each step rounds to them."""
+
+    def narrow(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        plan = rule(policy, name, operands)
+        if isinstance(plan, Refusal) or plan.result.kind is not Kind.FLOAT:
+            return plan
+        return plan._replace(compute=plan.result)
+
+    return narrow
+
+
 def common_dtype(
     policy: PolicyLike,
     operand_types: OperandTypes,

@@ -144,7 +144,13 @@ finite_add finite_subtract finite_multiply finite_divide | floats | what is infi
     number, with its sign
 saturating_add saturating_subtract saturating_multiply saturating_negative saturating_abs | integers
     | integers of 8 bits saturate
+times_power_of_two | integers | x1 times the int32 that 2**x2 is, which beyond 2**30 is -2**31;
+    8 bits saturate
+over_power_of_two | integers | x1 over the int32 that 2**x2 is, in float32 and without the fraction
+int8_divide int8_remainder | floats | what is no int8 saturates; divided by zero it is -128
 not_less_equal not_less | floats | true beside NaN
+nan_last_less nan_last_less_equal nan_last_greater nan_last_greater_equal nan_last_equal
+    nan_last_not_equal | floats | NaN equals itself and is greater than every number
 nan_remainder | integers | an integer modulo zero is what x86 makes of NaN: the smallest int32 or
     int64, in narrower dtypes 0
 standard_floor_divide | floats | an infinity divided by a finite number is infinite, a finite number
@@ -155,6 +161,7 @@ real_floor_remainder | complex | x1 - n * x2, n the floor of the real part of th
 nearest_remainder | complex | x1 - n * x2, n the quotient with both parts rounded to nearest, halves
     away from zero
 truncated_mean | integers | the mean of integers is without its fraction, and of no elements 0
+mean_of_wrapped_sum | integers | the sum of integers wraps before it is divided, in float32
 one_term_sum one_term_mean | inexact | of one term it is that term, -0.0 too
 one_term_matmul one_term_tensordot one_term_vecdot | inexact | a product of one term is that term,
     -0.0 too

@@ -375,6 +375,9 @@ def test_floats_go_the_usual_way() -> None:
         assert (array([2.0], "float32") ** array([-1.0], "float32")).tolist() == [0.5]
 
 
+POLICIES_BY_OPERANDS = "jax numpy@2 numpy@1 torch paddle@3.3 openvino tinygrad".split()  # noqa: SIM905
+
+
 def test_every_variant_is_described_computed_and_some_policys() -> None:
     lines = {name for name in VARIANTS if name.startswith(("arange", "linspace"))}  # of ranges.py
     lines |= ranges.LINES.keys()
@@ -385,16 +388,16 @@ def test_every_variant_is_described_computed_and_some_policys() -> None:
         for name, each in as_policy(policy).kernels.items()
         for variant in each
     }
-    arrays = dt.bool, dt.int32, dt.float32
+    arrays = dt.bool, dt.int8, dt.int32, dt.float32
     seconds = (
         *(Operand(each, rank) for each in arrays for rank in (Rank.ARRAY, Rank.ZERO_D)),
         *(Operand(each, Rank.SCALAR) for each in (dt.weak_int, dt.weak_float)),
     )
     of_numpy_1 = Operand(dt.complex64, Rank.SCALAR)  # for which it has a shortcut
-    names = "add", "subtract", "multiply", "divide", "pow"
+    names = "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "pow"
     of_operands = {
         policy.kernel(name, plan)
-        for policy in map(as_policy, ("jax", "numpy@2", "numpy@1", "torch", "paddle@3.3"))
+        for policy in map(as_policy, POLICIES_BY_OPERANDS)
         for name, x, y in product(names, (*arrays, dt.complex64), (*seconds, of_numpy_1))
         if y is not of_numpy_1 or policy.name == "numpy@1"
         if isinstance(plan := policy.plan(name, (Operand(x), y)), Plan)

@@ -143,7 +143,8 @@ def in_standard_form(
     """Functions that are not asked what the array API has no form for.
 
     That is a condition that is no array of bools, no axis, or one that is not there or twice, an
-    extreme of no elements, a clip without a bound, arrays joined or sorted without an axis. A
+    extreme of no elements, a clip without a bound, arrays that are joined, sorted or added up
+    without an axis. A
     framework that takes it says nothing about dtypes by that; NotImplementedError is raised.
     """
 
@@ -167,6 +168,9 @@ def in_standard_form(
     def by_axis(x: Any, *, axis: Any = 0, **options: Any) -> bool:
         return axis is not None
 
+    def running(x: Any, *, axis: Any = None, **options: Any) -> bool:
+        return getattr(x, "ndim", 0) == 1 if axis is None else along(x, axis=axis)
+
     def bounded(x: Any, min: Any = None, max: Any = None) -> bool:
         return min is not None and max is not None
 
@@ -175,6 +179,7 @@ def in_standard_form(
         "clip": bounded,
         **dict.fromkeys(("concat", "stack", "sort", "argsort"), by_axis),
         **dict.fromkeys(("max", "min", "argmax", "argmin"), of_some),
+        **dict.fromkeys(("cumulative_sum", "cumulative_prod"), running),
         **dict.fromkeys(("all", "any", "sum", "prod", "mean", "std", "var", "flip"), along),
     }
 

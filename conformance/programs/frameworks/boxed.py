@@ -12,8 +12,10 @@ from programs.program import words
 
 SIGNS = dict(
     zip(
-        words("add sub mul truediv floordiv mod pow and or xor lshift rshift eq ne lt le gt ge"),
-        words("+ - * / // % ** & | ^ << >> == != < <= > >="),
+        words(
+            "add sub mul truediv floordiv mod pow and or xor lshift rshift eq ne lt le gt ge matmul"
+        ),
+        words("+ - * / // % ** & | ^ << >> == != < <= > >= @"),
         strict=True,
     )
 )

@@ -27,10 +27,10 @@ DTYPES = words(
 GOLDEN = Path(tables.__file__).parent / "golden" / "runtimes" / "litert.txt"
 SIGNS = dict(
     zip(
-        words("+ - * / // % ** == != < <= > >= >> ^"),
+        words("+ - * / // % ** == != < <= > >= >> ^ @"),
         words(
             "ADD SUB MUL DIV FLOOR_DIV FLOOR_MOD POW EQUAL NOT_EQUAL LESS LESS_EQUAL GREATER"
-            " GREATER_EQUAL RIGHT_SHIFT BITWISE_XOR"
+            " GREATER_EQUAL RIGHT_SHIFT BITWISE_XOR BATCH_MATMUL"
         ),
         strict=True,
     )
@@ -66,6 +66,12 @@ def compute(name: str, *values: Any, **more: Any) -> Any:
     """Run an operator of arrays of one type."""
     if not all(isinstance(x, (np.ndarray, np.generic)) for x in values):
         raise NotImplementedError("a Python scalar is no tensor")
+    if not all(x.size for x in values):
+        raise NotImplementedError("of no elements kernels check no types")
+    if name == "ATAN2" and len({x.shape for x in values}) > 1:
+        raise NotImplementedError("it reads beyond the smaller array")
+    if name == "BATCH_MATMUL" and any(x.ndim < 2 for x in values):
+        raise NotImplementedError("a product is of matrices")
     codes = {CODES_OF[x.dtype.name] for x in values}
     if len(codes) > 1:
         raise TypeError("the inputs are of one type")
@@ -107,8 +113,9 @@ def _reduction(name: str) -> Callable[..., Any]:
 
 def _along(name: str) -> Callable[..., Any]:
     def along(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-        if type(axis) is not int or keepdims or not np.size(x.value):
-            raise NotImplementedError("of one axis")
+        ndim = np.ndim(x.value)
+        if type(axis) is not int or not -ndim <= axis < ndim or keepdims or not np.size(x.value):
+            raise NotImplementedError("of one axis that is there")
         return Array(compute(name, x.value, axes=axis))
 
     return along
@@ -116,8 +123,8 @@ def _along(name: str) -> Callable[..., Any]:
 
 def _joined(name: str) -> Callable[..., Any]:
     def joined(arrays: list[Any], *, axis: int | None = 0) -> Any:
-        if axis is None or not all(np.size(x.value) for x in arrays):
-            raise NotImplementedError(f"{name} needs an axis")
+        if axis is None or not all(isinstance(x, Array) and x.value.size for x in arrays):
+            raise NotImplementedError(f"{name} needs an axis, and tensors")
         count = {"valuesCount": len(arrays)} if name == "PACK" else {}
         return Array(compute(name, *(x.value for x in arrays), axis=axis, **count))
 

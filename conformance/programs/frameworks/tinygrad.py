@@ -1,4 +1,5 @@
-"""tinygrad on its Python device, spelt as its users write it; each line is realized at once.
+"""tinygrad on the CPU (`clang` has to be there), spelt as its users write it; each line is realized
+at once.
 
 Asked are functions, operators, reductions, joins, moves and casts.
 """
@@ -11,7 +12,7 @@ from functools import wraps
 from importlib.metadata import version
 from typing import Any
 
-os.environ["DEV"] = "PYTHON"
+os.environ.setdefault("DEV", "CPU")
 
 import numpy as np
 from tinygrad import Tensor, dtypes
@@ -107,21 +108,13 @@ def _reduced(name: str) -> Callable[..., Any]:
     return lambda x, *, axis=None, keepdims=False: function(x, axis=axis, keepdim=keepdims)
 
 
-def _along(name: str) -> Callable[..., Any]:
-    def along(x: Tensor, *, axis: int | None = None) -> Tensor:
-        if axis is None and x.ndim > 1:
-            raise NotImplementedError("the array API has no such form")
-        return getattr(x, name)(axis or 0)
-
-    return along
-
-
 OTHER = {
     **{n: _reduced(n) for n in ("sum", "mean", "max", "min", "all", "any", "prod", "argmax")},
     "astype": lambda x, dtype: x.cast(dtype),
     "where": lambda condition, x, y: condition.where(x, y),
     "clip": lambda x, min=None, max=None: x.clip(min, max),
-    **{f"cumulative_{n}": _along(f"cum{n}") for n in ("sum", "prod")},
+    "cumulative_sum": lambda x, *, axis=None: x.cumsum(axis or 0),
+    "cumulative_prod": lambda x, *, axis=None: x.cumprod(axis or 0),
     "concat": lambda arrays, *, axis=0: Tensor.cat(*arrays, dim=axis),
     "stack": lambda arrays, *, axis=0: Tensor.stack(*arrays, dim=axis),
     "flip": lambda x, *, axis=None: x.flip(tuple(range(x.ndim)) if axis is None else axis),

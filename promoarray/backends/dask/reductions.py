@@ -211,8 +211,11 @@ def _mean(
 ) -> Blocks:
     """NumPy's mean, one without its fraction, or one that is 0 of no elements."""
     wide = _SUMMED_IN[kernel](compute)
-    number = _number(x, axes, keepdims, int(_SUMMED_IN[kernel] is not _float_sum))
     total = _sum(cast_each(x, compute, wide), axes, wide, keepdims)
+    if kernel == "mean_of_wrapped_sum":
+        total, wide = cast_each(total, wide, dt.float32), dt.float32
+    of_none = kernel != "mean_of_wrapped_sum" and _SUMMED_IN[kernel] is not _float_sum
+    number = _number(x, axes, keepdims, int(of_none))
     return cast_each(_quotient(total, number, wide), wide, made)
 
 
@@ -230,8 +233,9 @@ def _widest(compute: DType) -> DType:
 _SUMMED_IN: dict[str, Callable[[DType], DType]] = {
     "mean": _float_sum,
     "one_term_mean": _float_sum,
-    "mean_or_zero": lambda compute: compute,
-    "exact_integer_mean": lambda compute: compute,
+    **dict.fromkeys(
+        ("mean_or_zero", "exact_integer_mean", "mean_of_wrapped_sum"), lambda compute: compute
+    ),
     "truncated_mean": _widest,
 }
 

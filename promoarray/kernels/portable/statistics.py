@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from promoarray.kernels.portable.steps import ends, is_zero, whole
+from promoarray.kernels.portable.steps import ends, is_zero, quietly, whole
 
 Buffer = Any
 
@@ -32,6 +32,13 @@ def truncated_mean(xp: Any, x: Buffer, **options: Any) -> Buffer:
 def mean_or_zero(xp: Any, x: Buffer, **options: Any) -> Buffer:
     total = xp.sum(x, **options)
     return total / max(x.size // max(total.size, 1), 1)
+
+
+@quietly
+def mean_of_wrapped_sum(xp: Any, x: Buffer, **options: Any) -> Buffer:
+    total = xp.sum(x, dtype=x.dtype, **options)
+    count = x.size // max(total.size, 1)
+    return xp.true_divide(total.astype("float32"), xp.full_like(total, count, dtype="float32"))
 
 
 def var_around_integer(

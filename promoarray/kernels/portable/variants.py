@@ -24,6 +24,7 @@ from promoarray.kernels.portable.steps import (
     or_one,
     quietly,
     towards_zero,
+    whole,
 )
 
 Buffer = Any
@@ -306,12 +307,74 @@ saturating_multiply, saturating_negative = _saturating("multiply"), _saturating(
 saturating_abs = _saturating("absolute")
 
 
+def times_power_of_two(xp: Any, x: Buffer, n: Buffer) -> Buffer:
+    return saturating_multiply(xp, x, _power_of_two(xp, n))
+
+
+@quietly
+def over_power_of_two(xp: Any, x: Buffer, n: Buffer) -> Buffer:
+    power = _power_of_two(xp, n).astype("float32")
+    return _saturated(xp, xp.true_divide(x.astype("float32"), power), x.dtype)
+
+
+def _power_of_two(xp: Any, n: Buffer) -> Buffer:
+    """2 ** n by way of an int32, whose lowest number is what lies beyond it."""
+    return _saturated(xp, xp.ldexp(xp.ones_like(n, dtype="float32"), n.astype("int32")), n.dtype)
+
+
+def _saturated(xp: Any, x: Buffer, dtype: Any) -> Buffer:
+    """Floats as x86 makes an int32 of them, saturated where there are 8 bits, else cut off."""
+    wide = whole(xp, x, np.dtype("int32"))
+    if dtype.itemsize == 1:
+        ends = np.iinfo(dtype)
+        wide = xp.minimum(xp.maximum(wide, ends.min), ends.max)
+    return wide.astype(dtype)
+
+
+@quietly
+def int8_divide(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _in_int8(xp, xp.true_divide(x, y))
+
+
+@quietly
+def int8_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return _in_int8(xp, xp.remainder(x, y))
+
+
+def _in_int8(xp: Any, x: Buffer) -> Buffer:
+    return _saturated(xp, x.astype("float32"), np.dtype("int8")).astype(x.dtype)
+
+
 def not_less_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return ~xp.less_equal(x, y)
 
 
 def not_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return ~xp.less(x, y)
+
+
+def nan_last_less(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.less(x, y) | xp.isnan(y) & ~xp.isnan(x)
+
+
+def nan_last_greater(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return nan_last_less(xp, y, x)
+
+
+def nan_last_less_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.less_equal(x, y) | xp.isnan(y)
+
+
+def nan_last_greater_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return nan_last_less_equal(xp, y, x)
+
+
+def nan_last_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return xp.equal(x, y) | xp.isnan(x) & xp.isnan(y)
+
+
+def nan_last_not_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    return ~nan_last_equal(xp, x, y)
 
 
 def nan_remainder(xp: Any, x: Buffer, y: Buffer) -> Buffer:
