@@ -9,24 +9,17 @@ process or computes something else. Converters put casts in; nothing promotes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from promoarray import dtypes as dt
 from promoarray.dtypes import BY_CODE, DType
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
-from promoarray.operations import OPERATIONS, Family
-from promoarray.policies.onnx.operators import admitted, agree, constants, operators, taking
+from promoarray.policies._by_operator import policy, rules
 from promoarray.promotion.cast_rules import CastRule, case, dtypes
 from promoarray.promotion.cast_transforms import NanIs, real_part_counts
-from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
-from promoarray.promotion.scalars import NARROW, Scalars, bounds, in_range
+from promoarray.promotion.scalars import bounds
 from promoarray.promotion.source import Note, Source
-from promoarray.promotion.type_rules import in_own_dtype, refuse
+from promoarray.promotion.type_rules import in_own_dtype
 from promoarray.promotion.type_steps import rows
-
-if TYPE_CHECKING:
-    from promoarray.promotion.policy_like import OperationRule
 
 EDITIONS = ("2.3",)
 
@@ -121,41 +114,21 @@ CASTS = CastRule(
 )
 
 
-def _operations(edition: str) -> dict[str | Family, OperationRule]:
-    found: dict[str | Family, OperationRule] = {
-        name: refuse(f"LiteRT has no operator for {name}") for name in OPERATIONS
-    }
-    for name, (operator, types) in operators(OPERATORS).items():
-        rule = taking(name, operator, admitted("0 " + types, 0), edition, "LiteRT")
-        found[name] = in_own_dtype(rule) if name in ("add", "multiply") else rule
-    return found
-
-
 def edition(edition: str) -> Policy:
     """LiteRT ``2.3``."""
     title = f"LiteRT {edition}"
-    return Policy(
-        name=f"litert@{edition}",
-        title=title,
-        principle="No promotion: an operator takes the types that it has kernels of plain numbers"
-        " for.",
-        promote=agree,
-        dtypes=DTYPES,
-        operations=_operations(title),
-        operand_types=constants,
-        scalars=Scalars(fit=in_range),
+    operations = rules(OPERATORS, "LiteRT", title)
+    operations |= {name: in_own_dtype(operations[name]) for name in ("add", "multiply")}
+    return policy(
+        f"litert@{edition}",
+        title,
+        "LiteRT",
+        DTYPES,
+        operations,
+        CASTS,
         kernels=KERNELS,
-        defaults=NARROW,
-        cast=CASTS,
-        can_cast=lambda source, target: no_cast(source, target) is None,
-        refusal="LiteRT promotes nothing: the inputs of an operator are of one type",
         sources=(Source("ai-edge-litert 2.3.0, CPU, no delegate", "one-operator models"),),
         notes=(
-            Note(
-                "A Python scalar is a constant of the array's type; it must fit, and be of the"
-                " array's kind or a lower one.",
-                ranks=[Rank.SCALAR],
-            ),
             "int8, uint8 and int16 are quantized numbers to many operators; those refuse plain ones"
             " here.",
             "+, -, * and / of floats give no infinity: their fused activation, NONE, still ends at"
