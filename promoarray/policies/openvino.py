@@ -138,7 +138,8 @@ QUIRKS = (
     Quirk(
         "wide-integers-through-int32",
         "floats become int64, uint64 and uint32 through int32, whose lowest number stands for all"
-        " that lies beyond (openvinotoolkit/openvino#35896); Inf of float16 is 65504",
+        " that lies beyond (openvinotoolkit/openvino#35896); Inf of float16 is 65504; of these"
+        " integers themselves the low half is kept (openvinotoolkit/openvino#24072)",
         ASKED,
         (
             case(
@@ -147,6 +148,7 @@ QUIRKS = (
                 transform=Outside(2.0**31, LOWEST, below=LOWEST, nan=LOWEST),
             ),
             case("i16 u16 i32 u32 i64 u64", "f16", transform=largest_for_infinity),
+            case("i64 u64", "i64 u64 u32", transform=Through(dt.int32)),
         ),
     ),
     Quirk(
@@ -184,13 +186,6 @@ QUIRKS = (
             case("b1", "f16 bf16 f32 f64", transform=NanIs(0, signed=False)),
             case("b1", "i32 u32 i64 u64", transform=low_half_is_true),
         ),
-    ),
-    Quirk(
-        "low-half-is-kept",
-        "of int64, uint64 and uint32 the low half is kept, and extended by its sign"
-        " (openvinotoolkit/openvino#35823, #24072)",
-        ASKED,
-        (case("i64 u64", "i64 u64 u32", transform=Through(dt.int32)),),
     ),
     Quirk(
         "scales-round-to-nearest",

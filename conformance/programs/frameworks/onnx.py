@@ -183,7 +183,7 @@ def framework(edition: str) -> Framework:
         def reduce(x: Tensor, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
             listed = np.array(() if axis is None else axis).ravel().tolist()
             if (
-                axis == ()
+                (isinstance(axis, tuple) and not axis)
                 or len({n % max(x.values.ndim, 1) for n in listed}) < len(listed)
                 or not all(type(n) is int for n in listed)
             ):
