@@ -49,7 +49,7 @@ def edition(edition: str) -> Policy:
     )
     return policy(
         f"coreml@{edition}",
-        f"Core ML of {edition}, by its definitions",
+        f"Core ML of {edition} (by its definitions)",
         "Core ML",
         dtypes,
         rules(OPERATORS, "Core ML", f"Core ML of {edition}"),

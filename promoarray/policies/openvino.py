@@ -226,6 +226,7 @@ def edition(edition: str) -> Policy:
             **{name: (f"saturating_{name}",) for name in eight_bits},
             "bitwise_left_shift": ("times_power_of_two",),
             "bitwise_right_shift": ("over_power_of_two",),
+            "exp": ("infinite_exp",),
             "greater": ("not_less_equal",),
             "greater_equal": ("not_less",),
         },

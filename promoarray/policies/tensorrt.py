@@ -56,7 +56,7 @@ def edition(edition: str) -> Policy:
     """TensorRT ``10.1``."""
     return policy(
         f"tensorrt@{edition}",
-        f"TensorRT {edition}, by its document",
+        f"TensorRT {edition} (by its document)",
         "TensorRT",
         DTYPES,
         rules(OPERATORS, "TensorRT", f"TensorRT {edition}"),

@@ -148,6 +148,7 @@ times_power_of_two | integers | x1 times the int32 that 2**x2 is, which beyond 2
     8 bits saturate
 over_power_of_two | integers | x1 over the int32 that 2**x2 is, in float32 and without the fraction
 int8_divide int8_remainder | floats | what is no int8 saturates; divided by zero it is -128
+infinite_exp | floats | of NaN it is infinite
 not_less_equal not_less | floats | true beside NaN
 nan_last_less nan_last_less_equal nan_last_greater nan_last_greater_equal nan_last_equal
     nan_last_not_equal | floats | NaN equals itself and is greater than every number

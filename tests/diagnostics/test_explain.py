@@ -579,3 +579,15 @@ def test_policies_that_say_the_same_have_one_row() -> None:
     assert any({"onnx@25", "onnxruntime@1.32"} <= {*names} for names in groups)
     said = [(a.what, a.why) for a in explained.others]
     assert len(said) == len({*said})
+
+
+@pytest.mark.parametrize(
+    ("policy", "asked", "said"),
+    [
+        ("mlx", ("floor_divide", "complex64", "complex64"), "those of divide"),
+        ("tinygrad", ("negative", "bool"), "those of logical_not"),
+        ("openvino", ("bitwise_left_shift", "uint8", "uint8"), "8 bits saturate"),
+    ],
+)
+def test_a_kernel_that_the_operands_decide_is_told(policy, asked, said) -> None:
+    assert said in str(pa.explain(*asked, policy=policy))

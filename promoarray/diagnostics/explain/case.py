@@ -358,7 +358,8 @@ class Case:
         beyond = [x for i, x in enumerate(self.entered) if self._beyond(i)]
         variant = self.policy.kernel(self.name, self.plan)
         if variant != self.name:
-            yield f"values: {VARIANTS[variant].sentence}"
+            known = VARIANTS.get(variant)
+            yield f"values: {known.sentence if known else f'those of {variant}'}"
         if compute is None:
             yield "compared as the integers they are"
         elif beyond:

@@ -345,6 +345,10 @@ def _in_int8(xp: Any, x: Buffer) -> Buffer:
     return _saturated(xp, x.astype("float32"), np.dtype("int8")).astype(x.dtype)
 
 
+def infinite_exp(xp: Any, x: Buffer) -> Buffer:
+    return xp.where(xp.isnan(x), xp.full_like(x, np.inf), xp.exp(x))
+
+
 def not_less_equal(xp: Any, x: Buffer, y: Buffer) -> Buffer:
     return ~xp.less_equal(x, y)
 
