@@ -49,6 +49,8 @@ class Whole(NamedTuple):
 
     number: int | float
     names: tuple[str, ...]  # variables of the program's frame that are it
+    dtype: str = ""  # what arrays have to be that stand for it and for ``others``, which runs
+    others: tuple[int | float, ...] = ()
 
 
 @dataclass

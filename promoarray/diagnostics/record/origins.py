@@ -11,6 +11,7 @@ import dis
 import inspect
 import io
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
@@ -107,10 +108,10 @@ class Origins:
         types = tuple((each.dtype, each.shape) for each in found.operands)
         key = again.call.func, found.error, types  # a program may ask by failing, again and again
         if key not in self._remedies:
-            self._remedies[key] = _remedies(again, found.operands)
+            self._remedies[key] = _remedies(again, found)
         found.remedies = self._remedies[key]
         found.limit = _limit(again, found.operands)
-        if not found.for_a_dtype:
+        if not found.limit and all(_cuts(found.operands, each) for each in found.remedies):
             found.whole = _whole(again, [each.dtype for each in found.operands])
 
     def let_go(self) -> None:
@@ -238,11 +239,18 @@ class _Again(NamedTuple):
         return {key: self.call.giving(functions[key], some) for key, some in changes.items()}
 
 
-def _remedies(again: _Again, operands: Sequence[FailedOperand]) -> list[Remedy]:
+def _cuts(operands: Sequence[FailedOperand], remedy: Remedy) -> bool:
+    """Whether a remedy makes integers of floats."""
+    return any(_kind(x) != "FLOAT" == _kind(operands[n].dtype) for n, x in remedy)
+
+
+def _remedies(again: _Again, failed: Failed) -> list[Remedy]:
     """The changes of dtypes with which a call runs, those of the fewest operands first."""
     found: list[Remedy] = []
+    operands, said = failed.operands, re.findall(r"\w+", failed.error)
     own, bits = [each.dtype for each in operands], again.call.plain in _OF_BITS
     asked_for = sorted(ASKED_FOR, key=lambda name: name != "bool" or not bits)
+    asked_for = [*(x for x in said if x in BY_NAME and not BY_NAME[x].weak), *asked_for]
     to_bool = (n for n, each in enumerate(operands) if each.keyword.endswith("mask"))
     numbers = all(name in BY_NAME for name in own)  # not days or texts, which others should fit
     masks = [((n, "bool"),) for n in to_bool if own[n] != "bool"]
@@ -305,14 +313,26 @@ def _limit(again: _Again, operands: Sequence[FailedOperand]) -> Limit | None:
 def _whole(again: _Again, own: Sequence[str]) -> Whole | None:
     """The Python number that stops a call as one of the other kind is asked for."""
     kinds: list[tuple[Any, Any]] = [(int, float), (float, int)]
+    given: list[Any] = [*_leaves(again.args, again.kwargs)]
     for kind, other in kinds:
-        every = [x for x in _leaves(again.args, again.kwargs) if type(x) is kind]
+        every = [x for x in given if type(x) is kind]
         numbers = [x for x in every if abs(x) < 1 << 53]
         for some in (*([x] for x in numbers), numbers):
             if some and again.runs(own, {id(x): other(x) for x in some}):
-                names = _named_by(again.call.frame, some, again.call.tensor).get(id(some[0]), ())
-                return Whole(some[0], tuple(names))
+                return Whole(some[0], _names_of(again, some[:1]))
+    numbers = [x for x in given if type(x) in (int, float)]
+    for dtype in dict.fromkeys(x for x in own if x in BY_NAME and not BY_NAME[x].weak):
+        storage = BY_NAME[dtype].storage
+        for some in (*([x] for x in numbers), numbers):  # lax takes an int for int32
+            exact = some and all(float(np.asarray(x).astype(storage)) == x for x in some)
+            if exact and again.runs(own, {id(x): np.asarray(x).astype(storage) for x in some}):
+                return Whole(some[0], _names_of(again, some), dtype, tuple(some[1:]))
     return None
+
+
+def _names_of(again: _Again, numbers: Sequence[Any]) -> tuple[str, ...]:
+    found = _named_by(again.call.frame, numbers, again.call.tensor)
+    return tuple(name for x in numbers for name in found.get(id(x), ()))
 
 
 def _candidates(dtypes: Sequence[str], asked_for: Sequence[str]) -> Iterator[Remedy]:

@@ -134,7 +134,12 @@ class Watched(Replaced):
     def _noting(self, function: Callable[..., Any], name: str) -> Callable[..., Any]:
         @wraps(function)
         def noting(*args: Any, **kwargs: Any) -> Any:
-            made = function(*args, **kwargs)
+            try:
+                made = function(*args, **kwargs)
+            except Exception as error:
+                for watcher in self.watchers:
+                    watcher.failed(function, name, sys._getframe(1), args, kwargs, error)
+                raise
             if type(made) is FunctionType:
                 return self._noting(made, name)
             for watcher in self.watchers:

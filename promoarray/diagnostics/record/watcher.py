@@ -216,10 +216,16 @@ class Watcher:
         try:
             return func(*args, **kwargs)
         except Exception as error:
-            if self.recorder.origins is not None:
-                call = self.recorder.guarded(self._looked_at, name, func, args, kwargs, frame)
-                self.recorder.guarded(self.recorder.failed, call, error, func, args, kwargs)
+            self.failed(func, name, frame, args, kwargs, error)
             raise
+
+    def failed(
+        self, func: Any, name: str, frame: FrameType, args: Any, kwargs: Any, error: Exception
+    ) -> None:
+        """Note a call that failed and is not recorded, if origins are kept."""
+        if self.recorder.origins is not None:
+            call = self.recorder.guarded(self._looked_at, name, func, args, kwargs, frame)
+            self.recorder.guarded(self.recorder.failed, call, error, func, args, kwargs)
 
     def note(
         self, name: str, func: Any, args: Any, kwargs: Any, frame: FrameType, made: Any

@@ -60,6 +60,8 @@ def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[E
     of_integers = failed.limit is not None and type(failed.limit.low) is int
     if limit and not of_integers:  # -1e9 stands for the least number there is; 300 is meant
         yield limit
+    if failed.whole is not None:
+        yield from _with_number(failed, failed.whole, framework)
     remedies = best_first(failed, ways, framework)
     for remedy in remedies:
         # What keeps every value comes before a cast that may not.
@@ -72,8 +74,6 @@ def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[E
         yield from _out_of_place(failed)
     if limit and of_integers:
         yield limit
-    if failed.whole is not None:
-        yield from _with_number(failed, failed.whole, framework)
 
 
 def best_first(failed: Failed, ways: list[list[Step]], framework: str) -> list[Remedy]:
@@ -120,6 +120,15 @@ def _with_number(failed: Failed, whole: Whole, framework: str) -> Iterator[Edit]
     if source is None:
         return
     extent: Any = failed.program.extent
+    if whole.dtype:
+        called = (each for each in source.at(extent) if isinstance(each, ast.expr))
+        given = [x for each in called for x in operands_of(each, source)]
+        numbers = whole.number, *whole.others
+        nodes = [x for x in given if _value(x) in numbers or ast.unparse(x) in whole.names]
+        wraps: list[_Change] = [("asarray", node, None) for node in nodes]
+        if wraps and (found := _with_dtype(source, failed.program, wraps, whole.dtype, framework)):
+            yield found
+        return
     for node in (inner for each in source.at(extent)[:1] for inner in ast.walk(each)):
         match node:
             case ast.BinOp(op=ast.Div(), left=left, right=right) if other is int:
@@ -300,13 +309,16 @@ def _where_it_stopped(
     source = source_at(failed.program)
     if source is None or any(failed.operands[n].written for n, _ in remedy):
         return
-    nodes = [_at_stop(source, failed, n) for n, _ in remedy]
-    if all(nodes) and len({dtype for _, dtype in remedy}) == 1:
-        firsts = [ways[n][0].made if ways[n] else None for n, _ in remedy]
-        hows = ["asarray" if _is_number(node) else "astype" for node in nodes]
-        every = [*zip(hows, nodes, firsts, strict=True)]
-        if found := _with_dtype(source, failed.program, every, remedy[0][1], framework):
-            yield found
+    if len({dtype for _, dtype in remedy}) != 1:
+        return
+    firsts = [ways[n][0].made if ways[n] else None for n, _ in remedy]
+    for which in range(max(len(failed.operands[n].returned) or 1 for n, _ in remedy)):
+        nodes = [_at_stop(source, failed, n, which) for n, _ in remedy]
+        if all(nodes):
+            hows = ["asarray" if _is_number(node) else "astype" for node in nodes]
+            every = [*zip(hows, nodes, firsts, strict=True)]
+            if found := _with_dtype(source, failed.program, every, remedy[0][1], framework):
+                yield found
 
 
 def _is_made(node: ast.AST) -> bool:
@@ -322,10 +334,10 @@ def _is_number(node: ast.AST) -> bool:
     return _value(node) is not None
 
 
-def _returned(source: SourceText, failed: Failed, operand: FailedOperand) -> Any:
-    """The expression that a function gives back, if it does so in one place; None else."""
+def _returned(source: SourceText, failed: Failed, operand: FailedOperand, place: int) -> Any:
+    """The expression that a function gives back in one of its places; None if none is known."""
     which, count = operand.part
-    for site in operand.returned if len(operand.returned) == 1 else ():
+    for site in operand.returned[place : place + 1]:
         extent: Any = site.extent
         nodes = source.at(extent) if site.file == failed.program.file else []
         parts = [each for node in nodes[:1] for each in _parts(node)]
@@ -349,10 +361,10 @@ def _parts(node: Any) -> list[Any]:
     return [x for each in parts for x in _parts(each)]
 
 
-def _at_stop(source: SourceText, failed: Failed, n: int) -> Any:
+def _at_stop(source: SourceText, failed: Failed, n: int, place: int) -> Any:
     """The expression of the failed call that is one of its operands; None if none is known."""
     if failed.operands[n].role == GIVEN_BACK:
-        return _returned(source, failed, failed.operands[n])
+        return _returned(source, failed, failed.operands[n], place)
     extent: Any = failed.program.extent
     nodes = [each for each in source.at(extent) if isinstance(each, ast.expr)]
     names = failed.operands[n].names

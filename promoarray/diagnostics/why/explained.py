@@ -57,6 +57,7 @@ class Explained(Printable):
     def to_dict(self) -> dict[str, Any]:
         """Return it as data."""
         failed = self.failed
+        whole = failed.whole if failed else None
         return {
             "framework": self.framework,
             "stopped": None
@@ -84,7 +85,7 @@ class Explained(Printable):
                 ],
                 "for_a_dtype": failed.for_a_dtype if not failed.untried else None,
                 "beyond_range": failed.limit and failed.limit._asdict(),
-                "integer_asked_for": failed.whole and failed.whole.number,
+                "integer_asked_for": whole.number if whole and not whole.dtype else None,
                 "untried": failed.untried or None,
             },
             "edit": self.edit and self.edit.to_dict() | {"checked": self.then},
@@ -128,11 +129,11 @@ class Explained(Printable):
             number, dtype, _, low, high = failed.limit
             yield f"  {number}  does not fit {dtype}, whose range is {low:g} to {high:g}"
         if failed.whole is not None:
-            number, variables = failed.whole
+            number, variables, dtype, _ = failed.whole
             at = assigned(failed.program, variables)
             name = f"{min(variables, key=len)}  " if variables else ""
             said = f"{name}Python {type(number).__name__} {number}"
-            asked = "an integer" if type(number) is float else "a float"
+            asked = dtype or ("an integer" if type(number) is float else "a float")
             yield f"  {said}  {at + ': ' if at else ''}{asked} is asked for"
         if failed.untried:
             yield f"  Other dtypes were not tried: {failed.untried}."

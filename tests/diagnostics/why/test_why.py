@@ -262,6 +262,32 @@ STOPS = {
         "given back  float16 ()  (u / 2).astype(jnp.float16), program.py:5: cast there",
         "return (u / 2).astype(jnp.float32)",
     ),
+    "a loop's body that returns in two places": (
+        "jax",
+        JAX + "def halve(u):\n    if u.ndim:\n        return u\n"
+        "    return (u / 2).astype(jnp.float16)\n\n"
+        "lax.while_loop(lambda u: u > 5, halve, jnp.asarray(9, jnp.float32))\n",
+        "given back  float16 ()  (u / 2).astype(jnp.float16), program.py:7: cast there",
+        "return (u / 2).astype(jnp.float32)",
+    ),
+    "a number that lax takes for int32": (
+        "jax",
+        JAX + "x = jnp.ones(3, jnp.bfloat16)\nlax.max(x, 0)\n",
+        "Python int 0  bfloat16 is asked for",
+        "lax.max(x, jnp.asarray(0, dtype=jnp.bfloat16))",
+    ),
+    "a tangent": (
+        "jax",
+        JAX + "x = jnp.ones(3, jnp.float16)\njax.jvp(jnp.sin, (x,), (jnp.ones(3),))\n",
+        "operand 2  float32 (3,)  jnp.ones(3), program.py:5: the default dtype of Python floats",
+        "jax.jvp(jnp.sin, (x,), (jnp.ones(3, dtype=jnp.float16),))",
+    ),
+    "a cotangent": (
+        "jax",
+        JAX + "_, pull = jax.vjp(jnp.sin, jnp.ones(3, jnp.bfloat16))\ng = jnp.ones(3)\npull(g)\n",
+        "g  float32 (3,)  jnp.ones(3), program.py:5: the default dtype of Python floats",
+        "g = jnp.ones(3, dtype=jnp.bfloat16)",
+    ),
     "indices that are unpacked": (
         "jax",
         JAX + "grid = jnp.zeros((4, 4))\nrow, column = jnp.array([1.0, 2.0])\ngrid[row, column]\n",
