@@ -67,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args.args = given[len(_before_dashes(given)) + 1 :]
     try:
         code = _RUN.get(args.command, _in_room)(args)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # the language server closes it when its client goes
+            sys.stdout.flush()
     except (UsageError, UnknownPolicyError) as error:
         print(f"promoarray: {error}", file=sys.stderr)
         return 2

@@ -10,7 +10,6 @@ import importlib
 import os
 import warnings
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -114,11 +113,7 @@ def test_xarray_groups_and_multiplies(grid: Any, xp: Any) -> None:
     xr = library("xarray")
     assert same(xr.Dataset({"a": grid}).mean().a.data, xp, NUMBERS.mean())
     assert same(grid.groupby("r").mean().data, xp, [NUMBERS[:2].mean(0), NUMBERS[2]])
-    if xp is pa or find_spec("opt_einsum"):  # which contracts by tensordot and the like
-        assert same(xr.dot(grid, grid, dim="c").data, xp, (NUMBERS**2).sum(1))
-    else:  # which the standard does not have
-        with pytest.raises(AttributeError, match=r"write xp\.extras\.einsum"):
-            xr.dot(grid, grid, dim="c")
+    assert same(xr.dot(grid, grid, dim="c").data, xp, (NUMBERS**2).sum(1))
 
 
 def test_xarray_fills_only_dtypes_of_numpy(grid: Any) -> None:

@@ -83,7 +83,9 @@ class Editor:
     async def end(self) -> None:
         await self.client.shutdown_async(None)
         self.client.exit(None)
+        ended = await self.client._server.wait()  # type: ignore[union-attr]
         await self.client.stop()
+        assert ended == 0
 
 
 def edit(
