@@ -54,6 +54,10 @@ def main(framework: str) -> None:
         else:
             _run_script(os.path.abspath(what), names, compiled)
     except BaseException as error:
+        if isinstance(error, SystemExit) and error.__context__ is not None:
+            from promoarray.diagnostics.run.watch import note_handled
+
+            note_handled(error.__context__, error.code)  # it may have been raised, and not called
         _show_from_the_program(error, of_cells=of_cells)
         raise
 

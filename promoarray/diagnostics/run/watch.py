@@ -149,12 +149,17 @@ def _with_what_is_handled(leave: Callable[..., NoReturn]) -> Callable[..., NoRet
     """
 
     def left(status: Any = None, /) -> NoReturn:
-        error = sys.exception()
-        stops = status not in (None, 0)
-        _watches[0].handled = error if stops and isinstance(error, Exception) else None
+        note_handled(sys.exception(), status)
         leave(status)
 
     return left
+
+
+def note_handled(error: BaseException | None, status: Any) -> None:
+    """Note the error that a program handled as it ended itself with a status."""
+    stops = status not in (None, 0)
+    for watch in _watches:
+        watch.handled = error if stops and isinstance(error, Exception) else None
 
 
 def _close_when_terminated() -> None:

@@ -115,6 +115,13 @@ STOPS = {
         "a  int64 (3,)  np.arange(3), program.py:3: the default dtype of Python integers",
         "a = np.arange(3, dtype=np.float64)",
     ),
+    "an error that a program ends itself for": (
+        "numpy",
+        NUMPY
+        + "a = np.arange(3)\ntry:\n    a += 0.5\nexcept TypeError:\n    raise SystemExit(1)\n",
+        "a  int64 (3,)  np.arange(3), program.py:2: the default dtype of Python integers",
+        "a = np.arange(3, dtype=np.float64)",
+    ),
     "an out= of integers": (
         "numpy",
         NUMPY + "out = np.zeros(3, dtype=int)\nnp.add(np.ones(3), 1.5, out=out)\n",
