@@ -1,8 +1,9 @@
 """CuPy: NumPy's dtypes, by NumPy's own functions, and CUDA's casts of floats to integers.
 
 CuPy 14 follows NumPy 2. CuPy 13 has NumPy 1.26 for its baseline: the values of Python numbers
-count, those of 0-d arrays, which are on the device, do not. Nothing was asked of a GPU: promotion
-is from CuPy's source, casts are from the PTX that CUDA's compiler makes of CuPy's kernels.
+count, those of 0-d arrays, which are on the device, do not. No GPU was asked: which loop a ufunc
+takes of arrays CuPy 14.2.0 answers without one (conformance/golden/cupy14.txt), Python numbers are
+from its source, casts from the PTX that CUDA's compiler makes of its kernels.
 
 Sources: cupy/_core/_kernel.pyx (``_guess_routine``, ``_check_should_use_min_scalar``), the upgrade
 guide and "Differences between CuPy and NumPy" of 14.2.0 and 13.6.0; docs/gpu.md.
@@ -14,12 +15,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from promoarray import dtypes as dt
+from promoarray.dtypes import Kind
 from promoarray.kernels.cast_mode import DEFAULT, ToInteger
-from promoarray.operations import Form
+from promoarray.operations import Family, Form
 from promoarray.policies.numpy import numpy_1, numpy_2
 from promoarray.promotion.cast_rules import FLOAT_DTYPES, INTEGER_DTYPES, case
 from promoarray.promotion.cast_transforms import Through
-from promoarray.promotion.plan import Operand, Rank
+from promoarray.promotion.plan import Operand, Plan, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.source import Note, Source
 
@@ -76,15 +78,37 @@ class ScalarsByValue(numpy_1.ByValue):
         return (operands[index].value,)
 
 
+def _logical(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Compute as NumPy does, but of complex numbers, for which there is no loop."""
+    if any(operand.type.kind is Kind.COMPLEX for operand in operands):
+        return Refusal(f"CuPy has no {name} of complex numbers")
+    return numpy_2.NUMPY_2.rule(name, operands, Form.FUNCTION)(policy, name, operands)
+
+
+def _sign(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+    """Make an int8 of a bool."""
+    if operands[0].type is dt.bool:
+        return policy.make_plan(name, dt.int8, dt.int8, 1)
+    return numpy_2.NUMPY_2.rule(name, operands, Form.FUNCTION)(policy, name, operands)
+
+
+_OPERATIONS = {
+    **numpy_2.NUMPY_2.operations,
+    Family.LOGICAL: _logical,
+    "logical_not": _logical,
+    "sign": _sign,
+}
+
 _DTYPES = (*numpy_2.OWN, dt.bfloat16)
 _ZERO_D = "0-d arrays count as arrays of their dtype: their values are on the GPU."
-_NOT_ASKED = "Nothing was asked of a GPU; what CuPy lacks of NumPy is not refused."
+_NOT_ASKED = "No GPU was asked; what CuPy lacks of NumPy is mostly not refused."
 
 POLICIES = {
     "14": numpy_2.NUMPY_2.derive(
         "cupy@14",
         title="CuPy 14",
         dtypes=_DTYPES,
+        operations=_OPERATIONS,
         cast=CASTS,
         answers=None,
         real_spectra=False,
