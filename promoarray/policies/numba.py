@@ -175,6 +175,23 @@ _of_scalars = TypeRule(
     compute=_no_bool,
     note="scalars, and each element, are at least int64; one that is signed makes int64 of them",
 )
+
+
+def compared(rule: OperationRule) -> OperationRule:
+    """Compare integers as the numbers they are, though an int64 and a uint64 compute in int64."""
+
+    def compare(policy: PolicyLike, name: str, operands: tuple[Operand, ...]) -> Plan | Refusal:
+        """Compare integers as the numbers they are."""
+        plan = rule(policy, name, operands)
+        kinds = [operand.type.kind for operand in operands]
+        if isinstance(plan, Refusal) or not BITS.issuperset(kinds) or len({*kinds}) == 1:
+            return plan
+        types = tuple([dt.int64 if kind is Kind.INT else dt.uint64 for kind in kinds])
+        return Plan(types, None if types[0] is not types[1] else types[0], dt.bool)
+
+    return compare
+
+
 _FUNCTIONS: dict[str | Family, OperationRule] = {
     Family.ARITHMETIC: _promoting,
     "subtract": _as_int8,
@@ -216,8 +233,8 @@ _ELEMENTS: dict[str | Family, OperationRule] = {
     Family.POW: replace(_of_scalars, operand_types=raised),
     Family.BITWISE: _of_bits,
     Family.SHIFT: replace(_of_scalars, operand_types=shifted, admit=BITS),
-    Family.EQUALITY: numpy_2.exactly_compared(replace(_of_scalars, result=to_bool)),
-    Family.ORDER: numpy_2.exactly_compared(replace(_order, operand_types=of_scalars)),
+    Family.EQUALITY: compared(replace(_of_scalars, result=to_bool)),
+    Family.ORDER: compared(replace(_order, operand_types=of_scalars)),
 }
 """Rules of operators on scalars, and on the elements of arrays."""
 
@@ -269,7 +286,11 @@ NUMBA = numpy_2.NUMPY_2.derive(
     squares=frozenset(),
     scalars=Scalars(fit=int64_or_refused),
     refuses={},
-    kernels={**numpy_2.NUMPY_2.kernels, "pow": ("reciprocal_pow",)},
+    kernels={
+        **numpy_2.NUMPY_2.kernels,
+        "pow": ("reciprocal_pow",),
+        "sign": ("sign_keeping_zero",),
+    },
     answers=None,
     cast=replace(
         numpy_2.CASTS,

@@ -81,3 +81,22 @@ def test_on_metal_casts_saturate_and_there_is_no_float64():
         assert np.asarray(cast).tolist() == [127, -128, 0]
         with pytest.raises(pa.PromotionError, match="no float64"):
             pa.ones(1, dtype=pa.float64) + 1
+
+
+def test_what_rounds_or_wraps_on_the_way():
+    with pa.policy("mlx"):
+        halves = pa.asarray([255], dtype=pa.uint8), pa.asarray([3.7], dtype=pa.bfloat16)
+        assert (halves[0] // halves[1]).tolist() == [69.0]
+        assert pa.mean(pa.asarray([2**31, 2**31], dtype=pa.uint32)).item() == 0.0
+        sine = pa.sin(pa.asarray(0.1, dtype=pa.float64)).item()
+        assert sine == float(np.float32(sine))  # float64 by its dtype alone
+
+
+def test_clip_makes_arrays_of_its_bounds_beside_the_first():
+    with pa.policy("mlx"):
+        ones = pa.ones(1, dtype=pa.uint64)
+        assert pa.clip(ones, -1, 2.5).tolist() == [2.5]  # -1 is 2**64 - 1
+        wide = pa.clip(pa.ones(1, dtype=pa.uint16), pa.ones(1, dtype=pa.float16), 2.5)
+        assert wide.dtype is pa.float32
+        with pytest.raises(OverflowError):
+            pa.clip(pa.ones(1, dtype=pa.int8), 2.5, 300)

@@ -65,3 +65,10 @@ def test_bits_of_a_narrow_scalar_are_inverted_before_it_is_wide() -> None:
     inverted = ~pa.asarray(1, dtype=pa.uint8)
     assert inverted.dtype == "uint64"
     assert inverted.item() == 254
+
+
+@pytest.mark.parametrize("other", [True, 1, -1, pa.asarray([True]), pa.asarray([1], dtype=pa.int8)])
+def test_integers_compare_as_the_numbers_they_are(other) -> None:
+    most = pa.asarray([2**64 - 1], dtype=pa.uint64)
+    assert not (most <= other).item()
+    assert (most != other).item()
