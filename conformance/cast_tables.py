@@ -67,29 +67,29 @@ INTEGERS = ("int4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int6
 INTRODUCTION = """\
 # Casts: what becomes of values the target cannot represent
 
-Every cast rounds once, to nearest, ties to even, from the source's own value. Integers keep the low
-bits of wider ones, complex numbers drop their imaginary part, and all but zero is true, NaN too.
-The rest differs by policy; `pa.astype(x, dtype)` goes by the one in force, and so do the casts that
-an operation makes.
+Every cast rounds once, to nearest, ties to even, from the source's own value. A cast to a
+narrower integer keeps the low bits, a cast from complex to real drops the imaginary part, and
+every value but zero, NaN included, is True. All else depends on the policy: `pa.astype(x, dtype)`
+follows the policy in force, and so do the casts inside operations.
 
-That holds in any floating-point state of the thread: where PyTorch's `set_flush_denormal` or a
-library built with `-ffast-math` flushes subnormals to zero, or `fesetround` has changed the
-rounding, casts and operations run in the default state, and the thread has its own again
-afterwards. Not reached are the threads of NumPy's BLAS, which large matrix products take: they
-keep the state of the thread that first imported NumPy.
+The floating-point state of the thread does not matter. If PyTorch's `set_flush_denormal`,
+`fesetround` or a library built with `-ffast-math` has changed it, casts and operations run in the
+default state and restore yours afterwards. One exception: the threads of NumPy's BLAS, which
+large matrix products use, keep the state of the thread that first imported NumPy.
 
-`pa.explain("astype", x, dtype)` gives the rule in force for a pair, its quirks and sources, and
-what every other policy makes of the values, or why it refuses them; `promoarray explain astype
-float32 float8_e4m3fn` does so at the edges of the target. `pa.cast_report(x, dtype)` counts what a
-cast would do to an array, and `promoarray cast --from float32 --to float8_e4m3fn 500 nan` shows
-values and bits under every framework's policy.
+- the rule for a pair, its quirks and sources, the values or refusals of the other policies:
+  `pa.explain("astype", x, dtype)`, or `promoarray explain astype float32 float8_e4m3fn` for
+  values at the edges of the target
+- what a cast would do to your array, counted: `pa.cast_report(x, dtype)`
+- values and bits under each framework's policy: `promoarray cast --from float32 --to
+  float8_e4m3fn 500 nan`
 
-A *quirk* is a bug of a shipped framework. All are off by default: write
-`policy.with_quirks("name")`, or the policy's name as `"paddle@3.3+nan-to-e4m3fn-is-448"`.
+A *quirk* is a bug in a released framework. Quirks are off by default; switch one on with
+`policy.with_quirks("name")` or in the policy's name, `"paddle@3.3+nan-to-e4m3fn-is-448"`.
 
-The tables are of casts from float32, of what promoarray gives today
-(`conformance/cast_tables.py` makes this page). *Beyond* is twice the largest value. A cast marked
-*ml_dtypes'* is one that no source of the framework defines."""
+The tables show casts from float32 as promoarray computes them (`conformance/cast_tables.py`
+writes this page). *Beyond* is twice the largest value of the target. *(ml_dtypes')* marks a cast
+that no source of the framework defines; there promoarray does what ml_dtypes does."""
 
 
 def _made(

@@ -83,7 +83,13 @@ html_theme_options = {
     "secondary_sidebar_items": {"**": _BESIDE},
     "use_edit_page_button": "Source" in SOURCE,
 }
-if "Documentation" in SOURCE:  # a list of the published versions lies beside them
+if "Documentation" in SOURCE:  # of a site that is published: these ask the network, too
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+    }
+    # A list of the published versions lies beside them.
     _site = SOURCE["Documentation"].rstrip("/")
     html_theme_options["switcher"] = {
         "json_url": f"{_site}/versions.json",

@@ -25,7 +25,7 @@ from promoarray.console import Printed, console, show
 from promoarray.diagnostics.command_line import OF_PROGRAMS, parser_of_all
 from promoarray.diagnostics.completion import script
 from promoarray.diagnostics.settings import find
-from promoarray.dtypes import BY_CODE, BY_NAME
+from promoarray.dtypes import BY_CODE, BY_NAME, is_narrow
 from promoarray.errors import LONGEST, UnknownPolicyError, quoted, to_install
 from promoarray.operations import BY_SYMBOL, Operation, operation
 from promoarray.promotion.plan import Operand, Rank
@@ -148,9 +148,15 @@ def _table(args: argparse.Namespace) -> int:
     policies = [as_policy(name) for name in args.policies]
     words = args.dtypes.split(",") if args.dtypes else []
     dtypes = [_read(partial(cell_dtype, w.strip())) for w in words]
-    shown = table(*policies, op=args.op, dtypes=dtypes)
     args.json = args.json or args.format == "json"
-    if args.json or args.format == "text":
+    as_text = args.format == "text" and not args.json
+    shown = table(*policies, op=args.op, dtypes=dtypes)
+    common = [each for each in shown.dtypes if each.weak or not is_narrow(each)]
+    left_out = len(shown.dtypes) - len(common)
+    if as_text and left_out and not dtypes and not args.all:
+        _print(table(*policies, op=args.op, dtypes=common), args, wide=True)
+        print(f"{left_out} dtypes of few bits are left out; --all shows them.")
+    elif args.json or as_text:
         _print(shown, args, wide=True)
     else:
         sys.stdout.write(shown.to_csv() if args.format == "csv" else shown.to_markdown())

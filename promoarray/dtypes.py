@@ -424,6 +424,12 @@ NAMED: dict[Any, DType] = {}
 """Texts, dtypes of NumPy's and classes that were read as a dtype, which the fast path looks up."""
 
 
+def is_narrow(dtype: DType) -> builtins.bool:
+    """Whether tables leave a dtype out unless all are asked for: floats of 8 bits and fewer,
+    integers of fewer than 8, and strings."""
+    return dtype is string or dtype.bits < (16 if dtype.kind is Kind.FLOAT else 8)
+
+
 def _is_lasting(named: Any, found: DType) -> builtins.bool:
     """Whether there are few such objects, so that all may be kept: no classes of a program's."""
     if isinstance(named, type):

@@ -68,7 +68,7 @@ def test_table_in_each_format_is_the_same_table(command: Command) -> None:
 
 @pytest.mark.parametrize("name", ["numpy", "jax", "torch", "paddle", "onnx"])
 def test_the_whole_table_is_printed_uncut(command: Command, name: str) -> None:
-    text = command("table", name).out
+    text = command("table", name, "--all").out
     policy = pa.policies.as_policy(name)
     rows = [line.split() for line in text.splitlines()[2:]]
     assert len(rows) == len(policy.dtypes) + 4
@@ -451,6 +451,15 @@ def test_a_program_that_imports_from_its_package_is_told_of_m(
     assert code not in (0, 1)
     module = "model.train" if start.endswith("train.py") else "model"
     assert err.rstrip().endswith(f"it has relative imports: run it as a package, -m {module}")
+
+
+def test_a_table_is_of_common_dtypes_unless_all_are_asked_for(command: Command) -> None:
+    few, every = command("table torch").out, command("table torch --all").out
+    assert "9 dtypes of few bits are left out; --all shows them." in few
+    assert "f8_e5m2" not in few
+    assert "f8_e5m2" in every
+    assert "f8_e5m2" in command("table torch --dtypes f8_e5m2").out
+    assert "f8_e5m2" in command("table torch --format csv").out
 
 
 def test_json_prints_control_characters_by_escapes(

@@ -232,6 +232,7 @@ policies POLICY  one policy, or two side by side
 --op OP  the operation, such as divide or /; default: promotion alone
 --format {text,markdown,csv,json}
 --dtypes DTYPES  only these dtypes, by name or code: int8,f32,i*
+--all  all dtypes of the policy, floats of 8 bits and fewer as well; the other formats have them
 """,
     ),
     "explore": Command(

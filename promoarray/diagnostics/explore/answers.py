@@ -24,7 +24,7 @@ from promoarray.diagnostics.casts import CastValue, cells
 from promoarray.diagnostics.explain.case import Case
 from promoarray.diagnostics.explain.cast import CastCase, edge_numbers, exact_in
 from promoarray.diagnostics.explain.report import Cast
-from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, Kind
+from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, Kind, is_narrow
 from promoarray.operations import OPERATIONS, Form, Operation
 from promoarray.promotion.cast_losses import loss
 from promoarray.promotion.plan import Operand, Rank, Refusal
@@ -94,19 +94,13 @@ def held(policy: Policy) -> list[DType]:
     return sorted({*policy.dtypes, *policy.canonical}, key=ORDER.__getitem__)
 
 
-def narrow(dtype: DType) -> bool:
-    """Whether a page has a dtype in its casts alone, unless all are wanted: floats of 8 bits and
-    fewer, integers of fewer than 8, strings."""
-    return dtype is dt.string or dtype.bits < (16 if dtype.kind is Kind.FLOAT else 8)
-
-
 def entries(policy: Policy, every: bool = True) -> Iterator[Entry]:
     """Yield the operands that a policy is asked about, of ``every`` dtype or the common ones;
     arrays with axes come first."""
     ranks = (Rank.ARRAY, Rank.ZERO_D) if policy.ranks or policy.ranked else (Rank.ARRAY,)
     for rank in ranks:
         for dtype in held(policy):
-            if not every and narrow(dtype):
+            if not every and is_narrow(dtype):
                 continue
             operand = Operand(dtype, rank)
             yield Entry(str(operand), dtype, rank, operand)

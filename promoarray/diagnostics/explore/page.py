@@ -31,13 +31,13 @@ from promoarray.diagnostics.explore.answers import (
     given,
     held,
     losses,
-    narrow,
     new_pools,
     questions,
 )
 from promoarray.diagnostics.explore.order import order_of
 from promoarray.diagnostics.progress import Progress
 from promoarray.diagnostics.whole_file import require_place, write_whole
+from promoarray.dtypes import is_narrow
 from promoarray.promotion.plan import Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy, families, list_policies
@@ -118,7 +118,7 @@ def explore_json(
         "every": every,
         "legend": ZERO_D,
         "dtypes": [[d.name, d.code, d.kind.value, d.bits] for d in DTYPES],
-        "narrow": list(map(narrow, DTYPES)),
+        "narrow": list(map(is_narrow, DTYPES)),
         "order": [ORDER[d] for d in DTYPES],
         "aliases": {family: names[0] for family, names in families().items()},
         "questions": [
