@@ -52,6 +52,16 @@ def test_cells_run_in_one_namespace_and_the_report_names_cell_and_line(
     assert "promoarray/diagnostics" not in raised
 
 
+def test_why_names_the_cell_that_a_variable_is_from(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    stored = "import pickle\n\nstored = [pickle.loads(pickle.dumps(np.zeros(2)))]"
+    path = _notebook(tmp_path, "import numpy as np", stored, "np.zeros(3)[stored.pop()]")
+    origin = "stored: [pickle.loads(pickle.dumps(np.zeros(2)))], analysis.ipynb[2]:3"
+    assert f"stored.pop()  float64 (2,)  {origin}" in command("why", path, status=1).out
+
+
 def test_lines_of_ipythons_own_are_skipped_and_said() -> None:
     said: list[tuple[int, str]] = []
 
@@ -79,7 +89,7 @@ def test_ipython_translates_its_lines_where_it_is_installed() -> None:
     made = notebook.translator(names)("\n%who\nx = 1\n", lambda line, what: None)
     assert made.splitlines()[1].startswith("get_ipython().run_line_magic('who'")
     assert made.splitlines()[2] == "x = 1"
-    assert "get_ipython" in names
+    names["get_ipython"]().enable_gui("inline")  # as %matplotlib inline does; there is no window
 
 
 @pytest.mark.parametrize(

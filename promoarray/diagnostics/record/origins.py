@@ -250,7 +250,7 @@ def _remedies(again: _Again, failed: Failed) -> list[Remedy]:
     operands, said = failed.operands, re.findall(r"\w+", failed.error)
     own, bits = [each.dtype for each in operands], again.call.plain in _OF_BITS
     asked_for = sorted(ASKED_FOR, key=lambda name: name != "bool" or not bits)
-    asked_for = [*(x for x in said if x in BY_NAME and not BY_NAME[x].weak), *asked_for]
+    asked_for += [x for x in said if x in BY_NAME and not BY_NAME[x].weak]
     to_bool = (n for n, each in enumerate(operands) if each.keyword.endswith("mask"))
     numbers = all(name in BY_NAME for name in own)  # not days or texts, which others should fit
     masks = [((n, "bool"),) for n in to_bool if own[n] != "bool"]

@@ -71,10 +71,24 @@ def keep_sources(every: list[Cell]) -> None:
     """
     texts = {cell.file: _as_python(cell.source) for cell in every}
     for cell in every:
-        rest = "\n".join(text for file, text in texts.items() if file != cell.file)
-        lines = f"{texts[cell.file]}\n{rest}".splitlines(keepends=True)
+        order = [cell.file, *(file for file in texts if file != cell.file)]
+        lines = "\n".join(texts[file] for file in order).splitlines(keepends=True)
+        _order[cell.file] = [(file, texts[file].count("\n") + 1) for file in order]
         # Without a time of change, checkcache() leaves it alone.
         linecache.cache[cell.file] = (len(cell.source), None, lines, cell.file)
+
+
+_order: dict[str, list[tuple[str, int]]] = {}
+"""The cells whose lines lie behind each other in what is kept of each, with how many they have."""
+
+
+def own_line(file: str, line: int) -> tuple[str, int]:
+    """Return the cell, or other file, that a line of what is kept of one stands in, and where."""
+    for cell, count in _order.get(file, ()):
+        if line <= count:
+            return cell, line
+        line -= count
+    return file, line
 
 
 def _as_python(source: str) -> str:
@@ -127,7 +141,10 @@ def translator(names: dict[str, Any]) -> Translate:
         ipython = import_module("IPython.core.interactiveshell")
     except ImportError:
         return skipping
-    shell = ipython.InteractiveShell.instance(user_ns=names)
+    # Of Jupyter's shells, ``%matplotlib inline`` asks for a window's loop: there is none.
+    without_loop: Any = {"enable_gui": lambda shell, gui=None: None}
+    kind: Any = type("Shell", (ipython.InteractiveShell,), without_loop)
+    shell = kind.instance(user_ns=names)
     names["get_ipython"] = shell.get_ipython
 
     def translated(source: str, say: Say) -> str:

@@ -378,6 +378,9 @@ def _at_stop(source: SourceText, failed: Failed, n: int, place: int) -> Any:
         if found is not None and found is not getattr(node, "func", None):
             return found
         given = operands_of(node, source)
+        if isinstance(node, ast.Subscript) and failed.operands[n].source is None:
+            keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            given = [node.value, *(x for x in keys if not isinstance(x, ast.Slice))]
         if len(given) > len(failed.arguments):
             given = [each for each in given if not _is_number(each)]
         if failed.site == failed.program and n < len(given) == len(failed.arguments):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -122,6 +123,9 @@ class Explained(Printable):
                 yield from lines(way, "  ", first=head)
             else:
                 at = assigned(failed.program, each.names)
+                root = "" if each.names else _ROOT.match(names)[0]  # type: ignore[index]
+                if root and (of_root := assigned(failed.program, (root,))):
+                    at = f"{root}: {of_root}"  # of a library's, such as the column of a frame
                 if each.role == GIVEN_BACK and len(each.returned) == 1:
                     at = f"{each.returned[0].expression}, {name_of(each.returned[0])}"
                 yield f"  {head}  {at or 'from outside what was recorded'}"
@@ -192,6 +196,9 @@ class Explained(Printable):
         given = [text for text in given if not is_constant(text)]
         return given[n] if len(given) == len(failed.arguments) else f"operand {n + 1}"
 
+
+_ROOT = re.compile(r"\w*")
+"""The name that an expression begins with."""
 
 MOST = 12
 """So many answers are written of a line or a value."""

@@ -22,6 +22,7 @@ from promoarray.diagnostics.model.flow import (
     Source,
 )
 from promoarray.diagnostics.record.report import AUTOCAST
+from promoarray.diagnostics.run.notebook import own_line
 from promoarray.diagnostics.spans import name_of
 from promoarray.dtypes import BY_CODE, WEAK
 from promoarray.operations import OPERATIONS
@@ -313,19 +314,24 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _bound(scope: Any, name: str, program: Site) -> str | None:
     """Say where a scope binds a name; "" if it does so more than once, None if it does not."""
-    file, stored = Path(program.file).name, [*_stores(scope, name)]
+
+    def at_line(node: Any) -> str:
+        file, line = own_line(program.file, node.lineno)
+        return f"{Path(file).name}:{line}"
+
+    stored = [*_stores(scope, name)]
     if isinstance(scope, _SCOPES):
         args = scope.args
         every = *args.posonlyargs, *args.args, *args.kwonlyargs
         if any(each.arg == name for each in every) and not stored:
-            return f"a parameter of {scope.name}, {file}:{scope.lineno}"
+            return f"a parameter of {scope.name}, {at_line(scope)}"
     match stored:
         case []:
             return None
         case [ast.Assign(value=value) as node] if not _holds(node, program.line):
-            return f"{ast.unparse(value)}, {file}:{node.lineno}"
+            return f"{ast.unparse(value)}, {at_line(node)}"
         case [ast.For(iter=value) as node]:
-            return f"each of {ast.unparse(value)}, {file}:{node.lineno}"
+            return f"each of {ast.unparse(value)}, {at_line(node)}"
     return ""
 
 
