@@ -7,6 +7,7 @@ that lines keep their numbers.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -43,8 +44,15 @@ def load(shell: Any) -> None:
             print(f"Not examined: what {others} computed; %%compare records one library a cell.")
 
     def line_why(line: str) -> None:
-        """Say where a dtype came from: ``%why x``, of what was computed while it was recorded."""
-        _display(why(eval(line, shell.user_global_ns, shell.user_ns)))
+        """Say where a dtype came from: ``%why x``, of what was computed while it was recorded; of
+        the last error without ``x``."""
+        if not line.strip():
+            error = getattr(sys, "last_value", None)
+            _display(why(error)) if error is not None else print("No error: write %why x")
+            return
+        found = why(eval(line, shell.user_global_ns, shell.user_ns))
+        found.asked = [(line.strip(), way) for _, way in found.asked]
+        _display(found)
 
     shell.register_magic_function(cell_check, "cell", "check")
     shell.register_magic_function(cell_compare, "cell", "compare")

@@ -81,7 +81,11 @@ def test_why(shell: Any, capsys) -> None:
     lines = "import promoarray as pa", "with pa.record('numpy'):", "    y = x * np.float64(2)"
     shell.run_cell("\n".join(lines))
     shell.run_cell("%why y")
-    assert "uint8 * float64 is float64" in capsys.readouterr().out
+    assert "y  float64  x * np.float64(2), " in capsys.readouterr().out
+    shell.run_cell("x += 0.5")
+    capsys.readouterr()
+    shell.run_cell("%why")
+    assert "refuses iadd(uint8)" in capsys.readouterr().out
 
 
 def test_compare_names_the_libraries_that_it_does_not_record(shell: Any, capsys) -> None:
