@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import backend_of, is_lazy
-from promoarray.core.operands import as_array
+from promoarray.core.operands import array_class, as_array, operand_of
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, INTEGERS, WEAK, int64
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.parray import PArray
+from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Operand, Refusal
 
 _AT_ONCE = 2**20
 """So many elements of windows are made at a time."""
@@ -36,7 +38,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> PArray:
     -------
     PArray, shape (K,)
         K is N + M - 1 in mode "full", max(N, M) in "same", abs(N - M) + 1 in "valid". Of the dtype
-        that ``matmul`` gives.
+        that ``matmul`` gives; under JAX integers become floats.
 
     Raises
     ------
@@ -53,6 +55,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> PArray:
     x, y = (_vector("convolve", each) for each in (a, v))
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"convolve: mode is 'full', 'same' or 'valid', not {quoted(mode)}")
+    x, y = _as_recorded("convolve", x, y)
     if y.shape[0] > x.shape[0]:
         x, y = y, x
     longer, shorter = x.shape[0], y.shape[0]
@@ -124,6 +127,18 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> PArray:
     if y.shape[0] > x.shape[0]:
         return xp.flip(correlate(y, x, mode).conj())
     return convolve(x, xp.flip(y).conj(), mode)
+
+
+def _as_recorded(name: str, x: PArray, y: PArray) -> tuple[PArray, PArray]:
+    """Both in the dtype that the framework's own function was recorded to give for theirs."""
+    policy = array_class((x, y))._policy or get_policy()
+    common = policy.result_type((operand_of(x, policy), operand_of(y, policy)))
+    if isinstance(common, Refusal) or policy.answers is None:
+        return x, y
+    cell = policy.answers.cell(name, Operand(common))
+    if cell is None or cell.refused or (made := policy.strong(cell.results[0])) is common:
+        return x, y
+    return xp.astype(x, made), xp.astype(y, made)
 
 
 def _vector(name: str, given: Any) -> PArray:

@@ -207,3 +207,28 @@ def test_no_border_meets_an_infinity(name: str, mode: str) -> None:
             kernel[length // 2] = special
             wanted = getattr(np, name)(x, kernel, mode)
             same(getattr(pa, name)(pa.asarray(x), pa.asarray(kernel), mode), wanted)
+
+
+@pytest.mark.parametrize(
+    ("policy", "dtype", "result"),  # as jnp.convolve of JAX 0.10.2 and np.convolve answer
+    [
+        *(("jax@x32", "int32", "float32"), ("jax@x64", "int64", "float64")),
+        *(("jax@x32", "float16", "float16"), ("numpy", "int32", "int32")),
+    ],
+)
+def test_a_convolution_is_of_the_dtype_that_the_framework_has(
+    policy: str, dtype: str, result: str
+) -> None:
+    xp = pa.namespace(policy)
+    x = xp.asarray([1, 0, 2], dtype=getattr(xp, dtype))
+    for found in (xp.convolve(x, x[:2]), xp.correlate(x, x[:2])):
+        assert found.dtype.name == result
+    assert xp.convolve(x, x[:2]).tolist() == [1, 0, 2, 0]
+
+
+def test_vdot_of_integers_is_there_under_pytorch() -> None:
+    xp = pa.namespace("torch")
+    x = xp.asarray([1, 2, 3], dtype=xp.int32)
+    assert (xp.vdot(x, x).dtype, xp.vdot(x, x).item()) == (pa.int32, 14)  # torch 2.13's
+    z = xp.asarray([1j, 2.0])
+    assert xp.vdot(z, z).item() == 5
