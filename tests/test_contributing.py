@@ -119,3 +119,15 @@ def test_what_the_page_makes_works_and_keeps_the_floors(tree: Path, program: str
 @pytest.mark.parametrize("check", [("check",), ("format", "--check")], ids=" ".join)
 def test_the_page_is_written_in_the_style_it_asks_for(tree: Path, check: tuple[str, ...]) -> None:
     run(tree, "-m", "ruff", *check, "--no-cache", *(tree / "touched.txt").read_text().split("\n"))
+
+
+@pytest.mark.parametrize("name", ["tensorrt", "coreml", "litert", "tinygrad"])
+def test_a_framework_is_named_in_its_own_file_alone(name: str) -> None:
+    package = Path(promoarray.__file__).parent
+    shared = set((package / "policies").glob("_*.py"))
+    naming = [
+        path.relative_to(package)
+        for path in package.rglob("*.py")
+        if path not in shared and re.search(rf"\b{name}\b", path.read_text(encoding="utf-8"))
+    ]
+    assert naming == [Path("policies", f"{name}.py")]
