@@ -343,6 +343,9 @@ def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | 
         near: list[Value] = [y for *_, y in sorted(same, key=lambda each: each[:2])]
         alike = [y for _, other, y in sorted(same, key=lambda e: e[:2]) if not other]
         chosen = (alike or near)[:1] if call.operation else near[:1]
+        step, theirs = first.step and departure.goes_on is None, departure.theirs
+        if step and theirs is not None and theirs.size == x.size:
+            chosen = [theirs]
         if not chosen and departure.theirs and departure.theirs.size == x.size:
             chosen = [departure.theirs]  # a step of a function
         if chosen and (moved := in_layout(chosen[0], x)) is not None:

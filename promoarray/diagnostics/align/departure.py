@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray.diagnostics.align.graph import Node, Value, distance, largest
 from promoarray.diagnostics.align.options import differing, last
-from promoarray.diagnostics.align.pairing import DEPARTS, STEP, Pairing
+from promoarray.diagnostics.align.pairing import DEPARTS, STEP, Pairing, made_of_numbers
 from promoarray.diagnostics.align.weights import CASTS
 from promoarray.diagnostics.record.tape import Array
 from promoarray.dtypes import BY_NAME
@@ -248,8 +248,10 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
             some = (each for each in pairing.unpaired() if each.operation == node.operation)
             shared = [(pairing.common(node, each), each) for each in some]
             most = max((count for count, _ in shared), default=0)
-        if not most:
-            continue  # the first program has nothing there
+        if not most:  # the first program has nothing there
+            if made_of_numbers(node):  # a mask, say: what is wrong with it, its use shows
+                pairing.state.update((x, STEP) for x in pairing.departing(node))
+            continue
         near = [each for count, each in shared if count == most]
         mine, *_ = pairing.departing(node)
         near.sort(key=lambda each: _unlike(each, node, mine, pairing))

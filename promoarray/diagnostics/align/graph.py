@@ -300,6 +300,8 @@ def largest(theirs: Value, mine: Value) -> tuple[float, float] | None:
     with np.errstate(all="ignore"):
         a = moved.astype(np.float64 if moved.dtype.kind != "c" else np.complex128)
         apart = np.abs(a - mine.wide)
+        if (np.isfinite(a) != np.isfinite(mine.wide)).any():
+            return math.inf, math.inf
         apart = apart[np.isfinite(apart)]
         scale = np.abs(a[np.isfinite(a)])
     most = float(scale.max()) if scale.size else 0.0

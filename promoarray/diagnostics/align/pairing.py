@@ -241,6 +241,24 @@ _FILLS = re.compile(r"(_like|\b(zeros|ones|full|empty))$")
 """What makes arrays of no values that it is given: what is wrong with them, their use shows."""
 
 
+def made_of_numbers(node: Node) -> bool:
+    """Whether what a node makes is made of no data: of ones, positions and the like alone."""
+    left, seen = [node], set[Node]()
+    while left:
+        each = left.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        makers = [x.maker for x in each.operands]
+        if None in makers or not (makers or _NUMBERS.search(each.name)):
+            return False
+        left += [maker for maker in makers if maker is not None]
+    return True
+
+
+_NUMBERS = re.compile(r"\b(zeros|ones|full|arange|eye|tri|linspace|iota)$")
+
+
 def _epsilon(dtype: str) -> float:
     """Half a unit in the last place, relative; of a step that of float32, which it is taken for."""
     known = BY_NAME[dtype or "float32"]

@@ -67,6 +67,14 @@ FAULTS = {
             "gives float64; the first program has float32",
         ),
     },
+    "gpt_jax": {
+        "a mask of zeros": ("-jnp.inf, att", "0.0, att", "masked in scaled_dot_product_attention"),
+        "a mask that is multiplied": (
+            "jnp.where(mask == 0, -jnp.inf, att)",
+            "att * mask",
+            "masked in scaled_dot_product_attention",
+        ),
+    },
     "cnn_jax": {
         "eps": ("var + 1e-5", "var + 1e-3", "another number: the first adds 1e-05"),
         "an activation": ("jax.nn.silu(z)", "jax.nn.relu(z)", "another function"),
@@ -134,7 +142,8 @@ def test_weights_that_are_used_in_another_order_are_paired_by_what_they_are_for(
 
 
 @pytest.mark.parametrize(
-    ("program", "framework"), [("block", "jax"), ("block", "paddle"), ("cnn", "jax")]
+    ("program", "framework"),
+    [("block", "jax"), ("block", "paddle"), ("cnn", "jax"), ("gpt", "jax")],
 )
 def test_a_clean_translation_departs_nowhere(program: str, framework: str, tmp_path: Path) -> None:
     if find_spec("torch") is None or find_spec(framework) is None:
