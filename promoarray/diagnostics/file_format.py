@@ -10,8 +10,8 @@ ONNX, PT2, SAFETENSORS, GGUF = "ONNX model", "PyTorch export archive", "safetens
 INDEX = "index of safetensors"
 
 READS = (
-    "compare and check read an ONNX model (.onnx), and compare a torch.export archive (.pt2); cast "
-    "reads the weights of .safetensors, of their .index.json, and of .gguf"
+    "compare, check and align read an ONNX model (.onnx), and compare a torch.export archive "
+    "(.pt2); cast reads the weights of .safetensors, of their .index.json, and of .gguf"
 )
 
 

@@ -203,4 +203,4 @@ def test_a_binary_file_is_not_run(
     monkeypatch.chdir(tmp_path)
     Path("m.bin").write_bytes(bytes(range(256)))
     assert main(command) == 2
-    assert "not known here; compare and check read" in capsys.readouterr().err
+    assert "not known here; compare, check and align read" in capsys.readouterr().err
