@@ -126,7 +126,7 @@ def test_a_setting_the_policy_has_not_is_a_refusal_that_says_so() -> None:
     assert explained.refused
     assert "its casts have no saturate (onnx@19 and later have it)" in explained.answer.reason
     others = {name: a for a in explained.others for name in a.policies}
-    no_float8 = "onnx", "litert"  # the first opsets, and LiteRT
+    no_float8 = "onnx", "litert", "tensorrt", "coreml"  # the first opsets, and runtimes
     assert not any(a.dtype is None for n, a in others.items() if not n.startswith(no_float8))
     assert others["onnx@25"].values[0].value == "nan"
 

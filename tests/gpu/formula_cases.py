@@ -24,7 +24,9 @@ _BY_FLOAT32 = frozenset({"integer_var", "integer_std"})
 _POWERS = frozenset({name for name in FORMULAS if name.endswith("_pow")})
 _OF_MANY_EXPONENTS = frozenset({"plain_pow", "log_pow", "shortcut_log_pow", "polar_pow"})
 _PLACES = {
-    **dict.fromkeys((*_SUMS, "single_atan2", "rounded_atan2", "standard_expm1"), 64),
+    **dict.fromkeys(
+        (*_SUMS, "single_atan2", "rounded_atan2", "standard_expm1", "infinite_exp"), 64
+    ),
     **dict.fromkeys((name for name in kernels_of(complex_arithmetic) if "sign_of" in name), 16),
     **dict.fromkeys(("standard_tanh", "hypot_of_squares"), 64),
     **dict.fromkeys((*_POWERS, "wrapped_logaddexp"), 1 << 12),

@@ -319,12 +319,21 @@ def over_power_of_two(xp: Any, x: Buffer, n: Buffer) -> Buffer:
 
 def _power_of_two(xp: Any, n: Buffer) -> Buffer:
     """2 ** n by way of an int32, whose lowest number is what lies beyond it."""
-    return _saturated(xp, xp.ldexp(xp.ones_like(n, dtype="float32"), n.astype("int32")), n.dtype)
+    count = n.astype("int32")
+    zero = xp.zeros_like(count)
+    within = xp.logical_and(count >= 0, count < 31)
+    power = xp.left_shift(xp.ones_like(count), xp.where(within, count, zero))
+    beyond_all = xp.where(count < 0, zero, xp.full_like(count, -(2**31)))
+    return _narrowed(xp, xp.where(within, power, beyond_all), n.dtype)
 
 
 def _saturated(xp: Any, x: Buffer, dtype: Any) -> Buffer:
-    """Floats as x86 makes an int32 of them, saturated where there are 8 bits, else cut off."""
-    wide = whole(xp, x, np.dtype("int32"))
+    """Floats as x86 makes an int32 of them, narrowed."""
+    return _narrowed(xp, whole(xp, x, np.dtype("int32")), dtype)
+
+
+def _narrowed(xp: Any, wide: Buffer, dtype: Any) -> Buffer:
+    """An int32 saturated where there are 8 bits, else cut off."""
     if dtype.itemsize == 1:
         ends = np.iinfo(dtype)
         wide = xp.minimum(xp.maximum(wide, ends.min), ends.max)
