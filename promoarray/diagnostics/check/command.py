@@ -13,7 +13,6 @@ from promoarray.console import console, folded, visible
 from promoarray.diagnostics.check.arrays import Looked
 from promoarray.diagnostics.check.edit import edits
 from promoarray.diagnostics.check.gathered import Found, gathered, line_of
-from promoarray.diagnostics.check.meant import idiom
 from promoarray.diagnostics.check.report import Report
 from promoarray.diagnostics.check.settings import fill
 from promoarray.diagnostics.check.told import GONE, ORDER
@@ -34,6 +33,7 @@ from promoarray.diagnostics.modelfile.command import model_format, of_model, req
 from promoarray.diagnostics.modelfile.report import ModelReport
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.checks import Asked
+from promoarray.diagnostics.record.idioms import idiom
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.saved import (
     NotSaved,

@@ -8,6 +8,7 @@ from typing import Any
 
 from promoarray.diagnostics.edits.attempt import (
     Edit,
+    as_edit,
     dtype_given,
     operands_of,
     remade,
@@ -34,7 +35,7 @@ def edits(place: LostPlace, ways: Sequence[list[Step]], framework: str) -> Itera
     accumulator, and data that widen others, are made in another dtype where they come into being.
     """
     met: set[str] = set()
-    for each in _candidates(place, ways, framework):
+    for each in (*_with_64_bits(place, framework), *_candidates(place, ways, framework)):
         if each.changes and each.text not in met:
             met.add(each.text)
             yield each
@@ -52,6 +53,30 @@ def _candidates(place: LostPlace, ways: Sequence[list[Step]], framework: str) ->
         yield from _at_line(place, wanted, framework)
         if place.kind in (DIGITS, RANGE):
             yield from _made(ways[0] if ways else [], wanted, framework)
+
+
+def _with_64_bits(place: LostPlace, framework: str) -> Iterator[Edit]:
+    """The option by which JAX holds 64 bits, set behind the imports that a file begins with."""
+    wanted = [BY_NAME[name] for name in _wanted(place, framework) if name in BY_NAME]
+    source = source_at(place.program)
+    if framework != "jax" or source is None or all(x.bits < 64 for x in wanted):
+        return
+    begin = [0]
+    for node in source.tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            begin.append(node.end_lineno or 0)
+        elif not _is_text(node):
+            break
+    imports = (x for node in source.tree.body if isinstance(node, ast.Import) for x in node.names)
+    named = next((x.asname or x.name for x in imports if x.name == "jax"), "")
+    line = f'{named or "jax"}.config.update("jax_enable_x64", True)'
+    lines = source.text.splitlines(keepends=True)
+    lines.insert(begin[-1], f"{line}\n" if named else f"import jax; {line}\n")
+    yield as_edit(source, place.program, "".join(lines))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _is_written(place: LostPlace) -> bool:

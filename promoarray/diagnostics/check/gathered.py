@@ -15,7 +15,7 @@ from promoarray.diagnostics.check.told import ORDER, Told
 from promoarray.diagnostics.findings.classify import comments_in
 from promoarray.diagnostics.findings.verdict import OPEN_CALLS, open_in_words
 from promoarray.diagnostics.model.flow import Flow
-from promoarray.diagnostics.model.lost import LostPlace
+from promoarray.diagnostics.model.lost import NAN, OVERFLOW, LostPlace
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.record.checks import Checks
 from promoarray.diagnostics.record.report import RecordedReport
@@ -78,7 +78,7 @@ def gathered(
         passed["ignored by comments"] += len(told) - len(kept)
         told = kept
     forward = {_at(each) for each in told if not each.place.backward}
-    told = [each for each in told if not (each.place.backward and _at(each) in forward)]
+    told = [each for each in told if not (each.place.backward and _follows(each, forward))]
     first: dict[tuple[str, int], int] = {}
     for each in sorted(told, key=lambda each: each.place.order):
         first.setdefault(line_of(each.place), len(first))
@@ -99,9 +99,14 @@ def gathered(
     )
 
 
-def _at(told: Told) -> tuple[Site, str]:
-    """What is lost in the gradient there, too, follows from what is lost there itself."""
-    return told.place.site, told.place.name
+def _at(told: Told) -> tuple[Site, str, str]:
+    return told.place.site, told.place.name, told.place.kind
+
+
+def _follows(told: Told, forward: set[tuple[Site, str, str]]) -> bool:
+    """Whether what is lost in the gradient follows from what is lost at the line itself."""
+    site, name, kind = _at(told)
+    return any((site, name, each) in forward for each in (kind, OVERFLOW, NAN))
 
 
 _NO_POLICY = frozenset({OPEN_CALLS["unknown"], OPEN_CALLS["autocast"]})

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
-from functools import lru_cache
-from typing import Any
-
-from promoarray.core.call_site import Site, source_of
 from promoarray.diagnostics.model.flow import COMPARISONS, Flow, RecordedOperation, Source
 from promoarray.diagnostics.model.lost import (
     ABSORBED,
     LEAST,
-    NAN,
-    OVERFLOW,
     RANGE,
     UNDERFLOW,
     WRAP,
     LostPlace,
 )
 from promoarray.diagnostics.record.flow import DEPTH
+from promoarray.diagnostics.record.idioms import LOW_BITS, idiom
 from promoarray.diagnostics.record.updates import is_much
 from promoarray.dtypes import BY_NAME
 
@@ -36,7 +28,8 @@ def meant(each: LostPlace, share: float = SHARE, flow: Flow | None = None) -> st
     flow = flow or Flow()
     if each.kind == ABSORBED and (why := _is_nothing(each, flow)):
         return why
-    if each.kind == UNDERFLOW and each.count < share * each.of:
+    results = each.of * each.total / max(each.passes, 1)  # in all passes
+    if each.kind == UNDERFLOW and each.count < share * results:
         return f"underflow of less than {share:.0%}"
     if each.kind == UNDERFLOW and _is_nothing_beside(each, flow):
         return "underflow of what is added to a number"
@@ -45,9 +38,6 @@ def meant(each: LostPlace, share: float = SHARE, flow: Flow | None = None) -> st
     if each.kind == WRAP and _is_tested(each, flow):
         return "integers that wrap, which the program looks for"
     return idiom(each)
-
-
-LOW_BITS = "an integer of which the low bits are meant"
 
 
 def _is_nothing(each: LostPlace, flow: Flow) -> str:
@@ -170,136 +160,3 @@ def _takes_bits(reader: RecordedOperation) -> bool:
         return False
     bits = max((x.bits for x in reader.dtypes()), default=0)
     return by.bit_count() == 1 if reader.name == "remainder" else 2 * by >= bits > 0
-
-
-def idiom(each: LostPlace) -> str:
-    """Return how the source of its line says that a loss is meant; "" if it does not.
-
-    An integer is taken modulo something afterwards, or in a function that is called a hash; an Inf
-    is what ``where`` looks for.
-    """
-    around = _around(each.site)
-    if each.kind == WRAP and any(map(_takes_low_bits, around)):
-        return LOW_BITS
-    if each.kind == WRAP and (_HASHES.search(" ".join(_named(around))) or _scrambles(around)):
-        return "a hash, or a random generator"
-    if each.kind == WRAP and any(map(_chooses, around[1:], around)):
-        return "integers of which the same line chooses"
-    forward = each.kind in (OVERFLOW, NAN) and not each.backward
-    if forward and any(map(_looks_for_inf, around)):
-        return "an Inf or NaN that the same line replaces"
-    return ""
-
-
-_HASHES = re.compile(
-    r"hash|crc|checksum|adler|digest|fnv|murmur|xxh|splitmix|xorshift|pcg|lcg|mersenne|twister"
-    r"|prng|rng|(?<![a-z])rand|random|seed|scrambl|mix_?bits|zobrist|morton|modular",
-    re.IGNORECASE,
-)
-
-
-_MULTIPLIERS = frozenset(
-    {
-        *(6364136223846793005, 1442695040888963407, 2862933555777941757, 3935559000370003845),
-        *(1103515245, 1664525, 22695477, 214013, 134775813, 69069, 48271, 16807, 1013904223),
-        *(16777619, 1099511628211, 2166136261, 14695981039346656037, 2654435761, 2654435769),
-        *(0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0x2545F4914F6CDD1D),
-        *(0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53, 0x85EBCA6B, 0xC2B2AE35, 0xCC9E2D51, 0x1B873593),
-        *(0x45D9F3B, 0x7FEB352D, 0x846CA68B, 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F),
-    }
-)
-"""Numbers that generators (Knuth, Numerical Recipes, PCG) and hashes (FNV, Murmur, xxHash) multiply
-by, or add."""
-
-
-def _scrambles(around: list[ast.AST]) -> bool:
-    """Whether a statement has a number that only hashes and random generators have."""
-    inner = [node for node in around if isinstance(node, (ast.expr, ast.Assign, ast.AugAssign))]
-    whole = inner[-1:]  # the outermost
-    constants = (x for node in whole for x in ast.walk(node) if isinstance(x, ast.Constant))
-    return any(type(x.value) is int and x.value in _MULTIPLIERS for x in constants)
-
-
-def _takes_low_bits(node: ast.AST) -> bool:
-    match node:
-        case ast.BinOp(op=ast.Mod(), right=x) | ast.AugAssign(op=ast.Mod(), value=x):
-            return not (isinstance(x, ast.Constant) and _is_odd(x.value))
-        case ast.BinOp(op=ast.BitAnd() | ast.BitXor()):
-            return True
-        case ast.AugAssign(op=ast.BitAnd() | ast.BitXor()):
-            return True
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            return name in ("bitwise_and", "bitwise_xor", "mod", "remainder", "fmod")
-    return False
-
-
-def _is_odd(modulus: Any) -> bool:
-    """Whether a modulus takes no bits, so that the remainder of what has wrapped is another."""
-    return isinstance(modulus, int) and modulus.bit_count() != 1
-
-
-def _looks_for_inf(node: ast.AST) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            return name in _REPLACE
-    return False
-
-
-def _chooses(node: ast.AST, part: ast.AST) -> bool:
-    """Whether a call chooses from a part of it, which is not what it chooses by."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="where" | "select"), args=[by, *_]):
-            return part is not by
-    return False
-
-
-_REPLACE = frozenset(
-    {"where", "nan_to_num", "nan_to_num_", "isfinite", "isinf", "isnan", "masked_fill"}
-    | {"masked_fill_", "masked_invalid", "nanmean", "nansum", "select"}
-)
-
-
-def _named(around: list[ast.AST]) -> Iterator[str]:
-    """The names of functions around an expression, and of what it is assigned to."""
-    for node in around:
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name
-            case ast.Assign(targets=targets):
-                yield from map(ast.unparse, targets)
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                yield ast.unparse(target)
-
-
-def _around(site: Site) -> list[ast.AST]:
-    """What stands around an expression in its source, the innermost first, with itself."""
-    if not site.extent:
-        return []
-    parents = _parents(source_of(site.file))
-    found = next((n for n in parents if _extent(n) == site.extent), None)
-    around: list[ast.AST] = []
-    while found is not None:
-        around.append(found)
-        found = parents.get(found)
-    return around
-
-
-def _extent(node: Any) -> tuple[Any, ...]:
-    return tuple(
-        getattr(node, name, None)
-        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    )
-
-
-@lru_cache(maxsize=64)
-def _parents(source: str) -> dict[ast.AST, ast.AST | None]:
-    """What every node of a source stands in."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    return {
-        child: None if isinstance(node, ast.Module) else node
-        for node in ast.walk(tree)
-        for child in ast.iter_child_nodes(node)
-    }

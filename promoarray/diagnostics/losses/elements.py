@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray.core import host
-from promoarray.diagnostics.model.lost import CHECKS, Example, Loss
+from promoarray.diagnostics.model.lost import CHECKS, WRAP, Example, Loss
 from promoarray.dtypes import BITS, BY_NAME, CONCRETE, DType, Format, Kind
 from promoarray.promotion.scalars import bounds
 
@@ -150,8 +150,9 @@ class Elements:
         """
         count = len(which) if count is None else count
         of = self.size if of is None else of
+        places = which * self.step if kind == WRAP else None
         if kind in self.brief:
-            return Loss(kind, count, of, Example((), (), "", ""))
+            return Loss(kind, count, of, Example((), (), "", ""), which=places)
         index = self.index(int(which[0]))
         operands = given() if given else self.at(index)
         dtypes = [each.dtype if isinstance(each, Values) else None for each in self.operands]
@@ -160,7 +161,7 @@ class Elements:
         told = text(truth, dtypes[0] if operands and truth is operands[0] else None)  # of a cast
         example = Example(index, tuple(map(text, operands, dtypes)), told, made)
         ranges = tuple(map(extent, self.operands))
-        return Loss(kind, count, of, example, ranges, note(), wanted())
+        return Loss(kind, count, of, example, ranges, note(), wanted(), which=places)
 
 
 def fits(operands: Sequence[Operand], result: Values) -> bool:

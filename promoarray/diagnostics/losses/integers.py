@@ -206,9 +206,39 @@ def _elementwise(
         exact = np.concatenate([exact_from(start) for start in starts])
         return _wanted(exact, made, result.dtype)
 
-    which = np.concatenate([wrapped_from(start) for start in starts])
+    known = _wrapped_in_words(operation, given, made)
+    which = (
+        np.concatenate([wrapped_from(start) for start in starts])
+        if known is None
+        else np.flatnonzero(known)
+    )
     return [elements.loss(WRAP, which, rule.exact, wanted=wanted)] if which.size else []
 
+
+def _wrapped_in_words(operation: str, given: Sequence[Array], made: Array) -> Array | None:
+    """Which results wrapped, by integers of 64 bits alone; None where these do not tell."""
+    ufunc = _IN_WORDS.get(operation)
+    if ufunc is None or any(x.dtype.kind not in "iu" for x in (*given, made)):
+        return None
+    is_narrow = all(x.itemsize < 8 or (not x.ndim and abs(int(x)) < 1 << 31) for x in given)
+    if made.itemsize < 8 and is_narrow:
+        unsigned = ufunc is np.multiply and all(x.dtype.kind == "u" for x in given)
+        word = np.uint64 if unsigned else np.int64
+        return np.asarray(ufunc(*given, dtype=word, casting="unsafe") != made)
+    if ufunc is np.multiply or any(x.dtype != made.dtype for x in given):
+        return None
+    x, y = given
+    if made.dtype.kind == "u":
+        return np.asarray(made < x if ufunc is np.add else x < y)
+    signs = (x ^ made) & (y ^ made) if ufunc is np.add else (x ^ y) & (x ^ made)
+    return np.asarray(signs < 0)
+
+
+_IN_WORDS = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+}
 
 _CHEAP = frozenset({"add", "subtract", "multiply"})
 """Operations of which all elements are examined, however many there are."""

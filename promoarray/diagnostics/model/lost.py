@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from promoarray.core.call_site import Site
@@ -77,6 +77,8 @@ class Loss:
     wanted: str = ""  # the least dtype that holds every exact result; "" if none is known
     weight: float = 0.0  # of updates: how many halves of a digit all that are absorbed come to
     arrays: int = 0  # into how many arrays, that last, the line has written such until then
+    # of those that wrapped, where in the flat result; None where that is not told
+    which: Any = field(default=None, repr=False, compare=False)
 
 
 @dataclass
@@ -101,6 +103,8 @@ class LostPlace:
     # what made each operand, where that was recorded
     sources: tuple[Source | None, ...] = ()
     backward: bool = False  # whether it was met in the gradient of the line
+    idiom: str | None = None  # how the source says that it is meant; None where nobody has asked
+    chosen: bool = False  # whether the line chooses those that were lost, of others beside them
     bytes: int = 0  # that a widening costs, in all passes
     weight: float = 0.0  # of updates, the most in any pass
     arrays: int = 0

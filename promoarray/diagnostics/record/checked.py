@@ -250,7 +250,7 @@ class Checked:
             self._count(met)
             return self._kind.gradients(self._checks, met, args, made)
         given = self._operands(before, args, kwargs)
-        if not any(isinstance(x, Values) for x in given):
+        if not given or (way != OPERATION and not any(isinstance(x, Values) for x in given)):
             return None
         met.operands = given
         if before.sort.operation in _RUNNING.values():

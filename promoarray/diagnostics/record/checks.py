@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,12 +32,15 @@ from promoarray.diagnostics.model.lost import (
     UNDERFLOW,
     UNSTABLE,
     WIDENING,
+    WRAP,
     Example,
     Loss,
     LostPlace,
 )
 from promoarray.diagnostics.model.noted import NotExamined
+from promoarray.diagnostics.record.chosen import chosen_at, is_chosen_from
 from promoarray.diagnostics.record.flow import Produced
+from promoarray.diagnostics.record.idioms import idiom
 from promoarray.diagnostics.record.met import Met
 from promoarray.diagnostics.record.updates import UPDATES, Updates, name_of
 from promoarray.dtypes import BY_NAME, Kind
@@ -57,6 +61,13 @@ class Asked:
     ulps: float = 4.0  # so far may they be from that
 
 
+class Look(NamedTuple):
+    """A call that was looked at: what was lost in it, and which places it passed."""
+
+    lost: list[tuple[LostPlace, Loss]]
+    passes: Counter[Any]
+
+
 class Checks:
     """What a run lost, by place."""
 
@@ -74,6 +85,8 @@ class Checks:
         self.held: list[Any] = []  # operations that are yet to be computed
         self._passes: dict[Any, tuple[list[int], tuple[CodeType, ...]]] = {}
         self._about: set[Any] = set()  # places of which the passes are not known exactly
+        self._times = 1  # by so many calls is the one that is looked at the next one
+        self._open: list[list[tuple[LostPlace, Loss]]] = []
 
     # -- what was carried out ---------------------------------------------------------------------
 
@@ -102,7 +115,20 @@ class Checks:
         """What is asked of an operation; what its place has lost before is only counted."""
         kinds = self.asked.kinds - met.silenced
         known = {kind for kind in kinds if (kind, met.name, met.place, False) in self.lost}
+        if WRAP in known and self._is_meant(met):
+            kinds -= {WRAP}
         return {"kinds": kinds, "bound": self.asked.bound, "brief": known}
+
+    def _is_meant(self, met: Met) -> bool:
+        """Whether the source of a place says that it means integers to wrap, as hashes do.
+
+        Of which elements a line chooses the next pass may choose others.
+        """
+        found = self.lost[WRAP, met.name, met.place, False]
+        if found.idiom is None:
+            is_chosen = is_chosen_from(found.site)
+            found.idiom = "" if is_chosen else idiom(found)
+        return bool(found.idiom)
 
     def _of_operation(self, met: Met, passes: int) -> Iterator[Loss]:
         how = self._how(met)
@@ -112,7 +138,7 @@ class Checks:
         else:
             yield from born(met.operands, met.results, **how)
         if ABSORBED in how["kinds"] and len(met.operands) > 1:
-            found = self._updates.lost(met, passes, self.asked.bound)
+            found = self._updates.lost(met, passes, self.asked.bound, self._times)
             yield from (found,) if found is not None else ()
 
     def stands_still(self, met: Met) -> bool:
@@ -126,9 +152,37 @@ class Checks:
             self._updates.persists(met)
             met.target = None
 
+    @contextmanager
+    def standing_for(self, calls: int) -> Iterator[Look]:
+        """Look at one of so many calls, of which the others are taken to be like it."""
+        before, self._times = self._times, self._times * calls
+        counted, look = self.counted(), Look([], Counter())
+        self._open.append(look.lost)
+        try:
+            yield look
+        finally:
+            self._times = before
+            self._open.pop()
+            look.passes.update(self.counted() - counted)
+
+    def like(self, look: Look) -> None:
+        """Count a call that is not looked at, and is taken to be like another."""
+        self.counts(look.passes, 1, about=True)
+        with notify_lock:
+            for found, loss in look.lost:
+                found.count += loss.count
+                found.of += loss.of
+                found.passes += 1
+                for each in self._open:
+                    each.append((found, loss))
+
     def lost_again(self, met: Met, loss: Loss, passes: int) -> bool:
         """Count what a place loses once more; return False if it is the first time there."""
         if (loss.kind, met.name, met.place, False) not in self.lost:
+            return False
+        if self._is_meant(met):
+            return True
+        if is_chosen_from(met.sites()[0]):
             return False
         self._note(met, loss, passes)
         return True
@@ -231,10 +285,19 @@ class Checks:
         self, met: Met, loss: Loss, passes: int, *, backward: bool = False, cost: int = 0
     ) -> None:
         key = loss.kind, met.name, met.place, backward
+        is_chosen = False
+        if loss.which is not None:
+            left = self._chosen(met, loss)
+            if left is None:
+                return
+            loss, is_chosen = left
         with notify_lock:
             found = self.lost.get(key)
             if found is None:
                 found = self.lost[key] = self._new(met, loss, passes, backward)
+                found.chosen = is_chosen
+            for each in self._open:
+                each.append((found, loss))
             found.count += loss.count
             found.of += loss.of
             found.passes += found.last != passes or backward
@@ -242,6 +305,23 @@ class Checks:
             found.bytes += cost
             found.weight = max(found.weight, loss.weight)
             found.arrays = max(found.arrays, loss.arrays)
+
+    def _chosen(self, met: Met, loss: Loss) -> tuple[Loss, bool] | None:
+        """What is lost of what the line chooses, and whether that is known; None if nothing is."""
+        which, site = loss.which, met.sites()[0]
+        loss = replace(loss, which=None)
+        if met.frame is None or not is_chosen_from(site):
+            return loss, False
+        shape = met.results[0].array.shape
+        chosen = chosen_at(site, met.frame, shape)
+        if chosen is None:
+            return loss, False
+        left = which[chosen.reshape(-1)[which]]
+        if not left.size:
+            return None
+        if loss.example.given and left[0] != which[0]:
+            loss = _told_of(met, loss, left)
+        return replace(loss, count=int(left.size), of=int(chosen.sum())), True
 
     def _new(self, met: Met, loss: Loss, passes: int, backward: bool) -> LostPlace:
         made = met.results[0].dtype.name if met.results else ""
@@ -262,6 +342,24 @@ class Checks:
                 each.total = each.passes if backward or counted is None else counted[0][0]
                 each.about = (name, place) in self._about
             return sorted(self.lost.values(), key=lambda each: each.order)
+
+
+def _told_of(met: Met, loss: Loss, places: Any) -> Loss:
+    """A loss with the first of some elements as the example, where the operation goes by them."""
+    shape = met.results[0].array.shape
+
+    def taken(x: Operand) -> Operand:
+        if not isinstance(x, Values):
+            return x
+        return Values(np.broadcast_to(x.array, shape).reshape(-1)[places], x.dtype)
+
+    operands, result = [*map(taken, met.operands)], taken(met.results[0])
+    assert isinstance(result, Values)
+    again = next(lost(met.operation, operands, result, kinds={loss.kind}), None)
+    if again is None:
+        return loss
+    at = tuple(map(int, np.unravel_index(int(places[0]), shape)))
+    return replace(loss, example=replace(again.example, index=at), wanted=again.wanted)
 
 
 def dtype_in_words(x: Operand) -> str:

@@ -53,8 +53,11 @@ class Updates:
         seen[id(met.target)] = weakref.ref(met.target)
         return False
 
-    def lost(self, met: Met, number: int, bound: int | None) -> Loss | None:
-        """Return the updates of a pass that change nothing, if most of them do not."""
+    def lost(self, met: Met, number: int, bound: int | None, times: int = 1) -> Loss | None:
+        """Return the updates of a pass that change nothing, if most of them do not.
+
+        It stands for so many passes (``times``).
+        """
         before = accumulated(met)
         if before is None or not (self.stand_still(met) if met.still is None else met.still):
             return None
@@ -65,12 +68,12 @@ class Updates:
             found = absorbed(old, _update(some), some.results[0], bound=bound)
             if found is None or 2 * found.count <= found.of:
                 return None
-        heavy = self._weight(met, before, number)
+        heavy = self._weight(met, before, number, times)
         return found and replace(
             found, weight=heavy, arrays=len(self._targets.get((met.name, met.place), ()))
         )
 
-    def _weight(self, met: Met, before: Values, number: int) -> float:
+    def _weight(self, met: Met, before: Values, number: int, times: int) -> float:
         """What updates that change nothing come to, were they added up first.
 
         They are counted in halves of the last digit of what they are added to, for as long as that
@@ -87,8 +90,9 @@ class Updates:
         key = met.name, met.place, id(met.target) if met.target is not None else source
         last = self._runs.get(key)
         if last is not None and last.values.shape == values.shape:
-            follows = values.size > 1 or met.target is not None or number == last.number + 1
-            sums += np.where(follows & (last.values == values), last.sums, 0.0)
+            follows = values.size > 1 or met.target is not None or number <= last.number + times
+            goes_on = follows & (last.values == values)
+            sums = np.where(goes_on, last.sums + times * sums, sums)
         if len(self._runs) >= _MOST_TARGETS:
             self._runs.clear()
         self._runs[key] = _Run(number, values, sums)

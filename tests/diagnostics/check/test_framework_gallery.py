@@ -69,6 +69,7 @@ def test_every_program_names_its_thread_the_truth_and_the_remedy() -> None:
     ("name", "edit"),
     [
         ("torch_zero_d_tensor", "brighter = pixels.to(torch.int64) + offset"),
+        ("jax_large_ids", 'import jax; jax.config.update("jax_enable_x64", True)'),
         ("paddle_int8_cumsum", "offsets = paddle.cumsum(lengths, dtype=paddle.int16)"),
     ],
 )

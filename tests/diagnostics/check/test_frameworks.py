@@ -617,3 +617,24 @@ def test_what_compiled_functions_are_given_and_give(tmp_path: Any) -> None:
     report = checked(tmp_path, "jax", COMPILED + "by_value(jnp.ones(2))\n", names)
     # Those under vmap and grad, and what JAX refuses to trace.
     assert "3 calls of what jax.jit compiles ran eagerly" in str(report)
+
+
+def test_of_calls_that_set_a_flag_some_are_looked_at_and_all_counted(tmp_path: Any) -> None:
+    report = checked(
+        tmp_path,
+        "jax",
+        """\
+@jax.jit
+def step(n, x):
+    n = n + 1
+    return n, jnp.log(x)
+n = jnp.zeros((), jnp.bfloat16)
+for k in range(700):
+    n, y = step(n, 3.0 if k < 600 else -1.0)
+""",
+    )
+    counts = [(each.place.kind, each.place.count) for each in report.told]
+    assert counts == [("absorbed", 700 - 256), ("nan-born", 100)]
+    assert "about 700 passes" in str(report)
+    (ran,) = (int(line.split()[0]) for line in report.eagerly)
+    assert ran < 64 + 64 + 8

@@ -49,7 +49,7 @@ def function(framework: str, names: str, expression: str) -> str:
 def held(x: Any) -> np.ndarray[Any, Any]:
     """The numbers of an array of a framework: of floats as float64."""
     if hasattr(x, "detach") and not hasattr(x, "place"):
-        x = x.float() if x.dtype.is_floating_point else x
+        x = x.detach().float() if x.dtype.is_floating_point else x
         return np.asarray(x.numpy())
     if hasattr(x, "place"):  # Paddle's
         x = x.astype("float32") if "float" in str(x.dtype) else x
@@ -351,3 +351,68 @@ def test_what_is_unstable_is_far_from_exact_sums(tmp_path: Path, framework: str)
     assert not differ
     assert len(cases) > 8
     assert far or framework in ("torch", "paddle")  # which sum in float32
+
+
+GRADIENTS = {
+    "{x} * {y}": lambda g, x, y: (g * y, g * x),
+    "{x} / {y}": lambda g, x, y: (g / y, -g * x / y / y),
+    "{x} - {y}": lambda g, x, y: (g, -g),
+}
+
+
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_gradients_lose_what_exact_numbers_say(tmp_path: Path, framework: str) -> None:
+    require(framework)
+    draw, cases, text = random.Random(3), [], ""
+    for n in range(120):
+        dtype, form = draw.choice(("float16", "float32")), draw.choice([*GRADIENTS])
+        ends = ml_dtypes.finfo(dtype)
+        sizes = [float(ends.max) ** 0.5, 1.0, float(ends.smallest_normal) ** 0.5]
+        x, y, g = (
+            [rounded(Fraction(draw.choice(sizes) * draw.uniform(-8, 8)), dtype) for _ in range(4)]
+            for _ in "xyg"
+        )
+        arrays = dict(
+            zip("xyg", (ARRAY[framework].format(v, dtype) for v in (x, y, g)), strict=True)
+        )
+        line = form.format(x=f"x{n}", y=f"y{n}")
+        text += "".join(f"{name}{n} = {made}\n" for name, made in arrays.items())
+        if framework == "torch":
+            text += f"x{n}.requires_grad, y{n}.requires_grad = True, True\n"
+            text += f"z{n} = {line}\nz{n}.backward(g{n})\n\n"
+            text += f"a{n}, b{n} = x{n}.grad, y{n}.grad\n"
+        else:
+            text += f"def f{n}(x{n}, y{n}):\n    z = {line}\n    return (z * g{n}).sum()\n"
+            text += f"a{n}, b{n} = jax.grad(f{n}, (0, 1))(x{n}, y{n})\nz{n} = {line} * g{n}\n"
+        cases.append((n, form, dtype))
+    names: dict[str, Any] = {}
+    report = checked(tmp_path, framework, text, names)
+    head, block = HEADS[framework].count("\n"), text.count("\n") // len(cases)
+    found: defaultdict[int, set[str]] = defaultdict(set)
+    forward: defaultdict[int, set[str]] = defaultdict(set)
+    for each in report.told:
+        both = found if each.place.backward else forward
+        both[(each.place.program.line - head - 1) // block].add(each.place.kind)
+    differ, kinds = {}, Counter[str]()
+    for n, form, dtype in cases:
+        x, y, g, made = (numbers(held(names[f"{name}{n}"])) for name in "xygz")
+        least = float(ml_dtypes.finfo(dtype).smallest_normal)
+        if not all(math.isfinite(v) for v in made) or 0.0 in y:
+            continue
+        wanted = set()
+        for at, grads in enumerate(numbers(held(names[f"{name}{n}"])) for name in "ab"):
+            wanted |= {"overflow"} if any(map(math.isinf, grads)) else set()
+            wanted |= {"nan-born"} if any(map(math.isnan, grads)) else set()
+            if framework == "torch" and dtype == "float16":
+                exact = [
+                    GRADIENTS[form](*map(Fraction, each))[at] for each in zip(g, x, y, strict=True)
+                ]
+                small = (abs(v) < least and e != v for v, e in zip(grads, exact, strict=True))
+                wanted |= {"underflow"} if any(small) else set()
+        wanted -= forward[n]  # of which it follows
+        kinds.update(wanted)
+        if wanted != found[n]:
+            differ[n, form, dtype] = found[n], wanted
+    assert not differ
+    assert kinds["overflow"] > 4
+    assert kinds["underflow"] > 4 or framework == "jax"

@@ -532,13 +532,18 @@ def test_other_numbers_of_a_line_are_no_excuse(check: Any) -> None:
     assert told(check("x = np.array([250], np.uint8) * 31\n")) == [("integer-wrap", 1)]
 
 
-def test_where_is_an_excuse_for_what_it_chooses_from(check: Any) -> None:
+def test_of_what_where_chooses_from_only_that_counts_which_it_chooses(check: Any) -> None:
     found = check("""\
-a = np.array([200, 10], np.uint8)
+a = np.array([200, 10, 150], np.uint8)
 b = np.where(a + a > 100, a, 0)
 c = np.where(a > 100, 255, a + a)
+d = np.where(a > 199, 255, a + a)
+for n in range(4):
+    e = np.where(a > 100 + 25 * n, a + a, 0)
 """)
-    assert told(found) == [("integer-wrap", 2)]
+    assert told(found) == [("integer-wrap", 2), ("integer-wrap", 4), ("integer-wrap", 6)]
+    assert [each.count for each in found] == [2, 1, 2 + 2 + 1 + 1]
+    assert [each.loss.example.given[0] for each in found] == ["200", "150", "200"]
 
 
 def test_only_what_is_asked_for_is_told(check: Any) -> None:

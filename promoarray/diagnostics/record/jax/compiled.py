@@ -1,14 +1,16 @@
 """Compiled functions of a JAX program that is checked: compiled with a flag, and run as a whole.
 
-Op by op a function takes many times as long. Compiled, it answers a flag besides: whether any of
-its operations may have lost what is looked for. Where it is not set nothing was lost, and the
-result is the program's. Where it is, the function is carried out op by op, and the checks tell what
-it was. The flag is set rather too often: the checks have the last word.
+Op by op a function takes many times as long. Compiled, it answers flags besides: whether any of
+its operations may have lost what is looked for. Where none is set nothing was lost, and the
+result is the program's. Where one is, the function is carried out op by op, and the checks tell
+what it was. Flags are set rather too often: the checks have the last word. Of a function that sets
+the same flags again and again some calls are looked at, and others taken to lose the same.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -21,7 +23,7 @@ from jax._src.core import trace_state_clean
 from jax.api_util import shaped_abstractify
 from jax.tree_util import tree_flatten, tree_structure, tree_unflatten
 
-from promoarray.diagnostics.record.checks import Checks
+from promoarray.diagnostics.record.checks import Checks, Look
 from promoarray.diagnostics.record.jax.call import OPEN
 from promoarray.diagnostics.record.jax.flagged import ENTERS, Looks, any_of, hold_arrays
 
@@ -47,6 +49,31 @@ class Traced:
         self.widens = False  # whether an operation makes wider floats of an array
 
 
+LOOKS, LOOKS_IN_LOOPS = 64, 8
+"""So many calls that set a flag are carried out op by op; then so many as double what was seen."""
+
+
+class Flagged:
+    """A function as it is compiled with flags, and which of them were looked at how often."""
+
+    def __init__(self, run: Any, looks: Looks) -> None:
+        self.run, self.is_whole, self.has_loops = run, not looks.count, looks.has_loops
+        self._looks: Counter[int] = Counter()  # by flags
+        self._seen = self._last = 0  # calls that set any, in all and until the last look
+        self.looks: dict[int, Look] = {}  # the last of the calls that set the same flags
+
+    def stands_for(self, flags: int) -> int:
+        """Return by how many calls it is the next one to be looked at; 0 if it is not."""
+        self._seen += 1
+        bits = [n for n in range(flags.bit_length()) if flags >> n & 1]
+        is_new = min(self._looks[n] for n in bits) < (LOOKS_IN_LOOPS if self.has_loops else LOOKS)
+        if not is_new and self._seen < 2 * self._last:
+            return 0
+        self._looks.update(bits)
+        times, self._last = self._seen - self._last, self._seen
+        return 1 if is_new else times
+
+
 class Compiled:
     """A function, or a loop, of arguments of some shapes and dtypes, as it is carried out.
 
@@ -56,21 +83,28 @@ class Compiled:
         Of arrays alone. It is traced, which the recorders hear.
     given : sequence of array
     checks : Checks
+    known : dict, optional
+        Those that were compiled before: one that is the same but for the arrays around it is taken.
     """
 
-    def __init__(self, function: Function, given: Sequence[Any], checks: Checks) -> None:
+    def __init__(
+        self,
+        function: Function,
+        given: Sequence[Any],
+        checks: Checks,
+        known: dict[Any, Flagged] | None = None,
+    ) -> None:
         self._checks, self._function = checks, function
-        self._flagged: Any = None
-        self._is_whole = False  # whether nothing in it can be lost
+        self._flagged: Flagged | None = None
         before = checks.counted()
         try:
-            self._trace(given)
+            self._trace(given, {} if known is None else known)
         except Exception:  # as of what JAX refuses to trace, and op by op runs
             self._flagged = None
         self._passes = checks.counted() - before
         checks.counts(self._passes, -1)
 
-    def _trace(self, given: Sequence[Any]) -> None:
+    def _trace(self, given: Sequence[Any], known: dict[Any, Flagged]) -> None:
         OPEN.traced = traced = Traced()
         try:
             with jax.disable_jit(False):
@@ -79,7 +113,13 @@ class Compiled:
             OPEN.traced = None
         if closed.effects or traced.widens or self._checks.asked.shadow:
             return
-        self._jaxpr, self._consts, self._tree = closed.jaxpr, closed.consts, tree_structure(shapes)
+        self._consts, self._tree = closed.consts, tree_structure(shapes)
+        key: Hashable = str(closed.jaxpr), tuple((x.shape, x.dtype) for x in closed.consts)
+        if hold_arrays(closed.jaxpr):
+            key = object()
+        self._flagged = known.get(key) or known.setdefault(key, self._compiled(closed, given))
+
+    def _compiled(self, closed: Any, given: Sequence[Any]) -> Flagged:
         looks = Looks(self._checks.asked.kinds)
 
         def flagged(consts: Sequence[Any], *given: Any) -> tuple[Sequence[Any], Any]:
@@ -89,30 +129,30 @@ class Compiled:
             return made, any_of(looks.flags)
 
         with as_compiled():
-            self._flagged = jax.jit(flagged)
-            self._flagged.trace(self._consts, *given)
-        self._is_whole, self._has_loops = not looks.count, looks.has_loops
-
-    def share(self, known: dict[Any, Function]) -> None:
-        """Take what was compiled before of a loop that is the same but for the arrays around it."""
-        if self._flagged is not None and not hold_arrays(self._jaxpr):
-            key = str(self._jaxpr), tuple((x.shape, x.dtype) for x in self._consts)
-            self._flagged = known.setdefault(key, self._flagged)
+            run = jax.jit(flagged)
+            run.trace(self._consts, *given)
+        return Flagged(run, looks)
 
     def run(self, op_by_op: Function, given: Sequence[Any], times: int = 1) -> Any:
         """Carry it out, compiled if nothing is lost; a loop has so many steps (``times``)."""
-        if self._flagged is None:
+        known, flags = self._flagged, 0
+        if known is None:
             return op_by_op()
-        if self._is_whole:
+        if known.is_whole:
             with jax.disable_jit(False):
                 made = self._function(*given)
         else:
             with as_compiled():
-                leaves, is_set = self._flagged(self._consts, *given)
-            if is_set:
-                return op_by_op()
+                leaves, is_set = known.run(self._consts, *given)
+                flags = int(is_set)
+            if flags and (calls := known.stands_for(flags)):
+                with self._checks.standing_for(calls) as known.looks[flags]:
+                    return op_by_op()
             made = tree_unflatten(self._tree, leaves)
-        self._checks.counts(self._passes, times, about=self._has_loops)
+            if flags and flags in known.looks:
+                self._checks.like(known.looks[flags])
+                return made
+        self._checks.counts(self._passes, times, about=known.has_loops)
         return made
 
 
@@ -193,8 +233,6 @@ def _static(function: Function, how: Mapping[str, Any]) -> tuple[set[int], set[s
     return numbers | {n for n, name in enumerate(known) if name in names}, names
 
 
-def loop_of(checks: Checks, call: Function, known: dict[Any, Function]) -> Any:
+def loop_of(checks: Checks, call: Function, known: dict[Any, Flagged]) -> Any:
     """What carries out a loop; ``known`` holds those that were compiled before."""
-    made = Compiled(call, (), checks)
-    made.share(known)
-    return partial(made.run, given=())
+    return partial(Compiled(call, (), checks, known).run, given=())

@@ -53,9 +53,15 @@ Inf or NaN of the source. And what becomes of it: it comes out, so; Inf and NaN 
 is made of it; it is added to a number of the source beside which a small one is nothing."""
 
 
+_BITS = {UNDERFLOW: 0, ABSORBED: 1, DIGITS: 2}
+"""The bit of each kind that a function may lose in call after call; of others, by operation."""
+
+_NONE = np.uint32(0)
+
+
 def any_of(some: Arrays) -> Any:
-    """Return whether any of several flags is set."""
-    return reduce(operator.or_, some, jnp.array(False))
+    """Return the bits that any of several flags has."""
+    return reduce(operator.or_, some, jnp.array(_NONE))
 
 
 class Looks:
@@ -156,7 +162,7 @@ class Looks:
             return (carry[0] | flag, *made[:num_carry]), made[num_carry:]
 
         how = {key: params[key] for key in ("length", "reverse", "unroll")}
-        (flag, *carry), ys = lax.scan(body, (jnp.array(False), *init), xs, **how)
+        (flag, *carry), ys = lax.scan(body, (jnp.array(_NONE), *init), xs, **how)
         self.flags.append(flag)
         return [*carry, *ys]
 
@@ -197,7 +203,8 @@ class Looks:
 
     def _add(self, kinds: Collection[str], look: Callable[[], Any]) -> None:
         if not self.kinds.isdisjoint(kinds):
-            self.flags.append(jnp.any(look()))
+            bit = next((_BITS[x] for x in kinds if x in _BITS), 3 + self.count % 29)
+            self.flags.append(jnp.any(look()).astype(_NONE.dtype) << bit)
             self.count += 1
 
     def _look(
@@ -254,7 +261,7 @@ class Looks:
                 self._add({RANGE}, lambda: flags.not_finite(x))
         elif jnp.issubdtype(source, jnp.integer):
             most = min(2 ** (jnp.finfo(target).nmant + 1), int(jnp.finfo(target).max))
-            self._add({RANGE, DIGITS}, lambda: flags.beyond(x, -most, most))
+            self._add({DIGITS, RANGE}, lambda: flags.beyond(x, -most, most))
         elif jnp.promote_types(source, target) != target:
             about = jnp.finfo(target)
             whole = 2.0 ** (about.nmant + 1)
