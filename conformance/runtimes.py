@@ -36,6 +36,10 @@ FUNCTIONS |= {"Mod": "fmod", "Mul": "multiply", "MatMul": "matmul"}
 OF_LITERT = {each: name for name, (each, _) in reversed(operators(litert.OPERATORS).items())}
 
 KNOWN = {
+    "openvino : cast/[iu]64 : * : [iu]64": "the low half is kept, and extended by its sign",
+    "openvino : cast/u32 : 2147483648 : [iu]64": "the same",
+    "openvino : cast/[iu]64 : * : b1": "false where the low half is 0 or -2**31; of uint64 below 0",
+    "openvino : cast/[iu][36][24] : * : f64": "rounded to float32",
     "openvino : cast/f64 : * : bf16": "rounded to nearest in some vectors, and cut off in others",
     "litert : values/FLOOR_DIV : i8 : min,-1": "saturates; int32 wraps",
     "litert : values/FLOOR_DIV : i16 : min,-1": "the same",

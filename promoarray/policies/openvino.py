@@ -28,9 +28,7 @@ from promoarray.promotion.cast_transforms import (
     Flushed,
     NanIs,
     Through,
-    cast_codes,
     double,
-    rounded,
 )
 from promoarray.promotion.plan import Plan
 from promoarray.promotion.policy import Policy
@@ -113,20 +111,6 @@ def largest_for_infinity(codes: Codes, source: DType, target: DType, out: Codes)
     return Through(dt.int32)(finite.view(np.uint64), dt.float64, target, out)
 
 
-def in_float32(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """Round to float32 first."""
-    return rounded(codes, source).view(np.uint64)
-
-
-def low_half_is_true(codes: Codes, source: DType, target: DType, out: Codes) -> Codes:
-    """What counts is the low half, of which -2**31 is false, of unsigned integers all from 2**31
-    on."""
-    low = double(cast_codes(codes, source, dt.int32), dt.int32)
-    false = (low <= 0.0) if source.kind is Kind.UINT else (low == 0.0) | (low == LOWEST)
-    true: Codes = np.where(false, out.dtype.type(0), out.dtype.type(1))
-    return true
-
-
 QUIRKS = (
     Quirk(
         "saturate-is-ignored",
@@ -138,8 +122,7 @@ QUIRKS = (
     Quirk(
         "wide-integers-through-int32",
         "floats become int64, uint64 and uint32 through int32, whose lowest number stands for all"
-        " that lies beyond (openvinotoolkit/openvino#35896); Inf of float16 is 65504; of these"
-        " integers themselves the low half is kept (openvinotoolkit/openvino#24072)",
+        " that lies beyond (openvinotoolkit/openvino#35896); Inf of float16 is 65504",
         ASKED,
         (
             case(
@@ -148,7 +131,6 @@ QUIRKS = (
                 transform=Outside(2.0**31, LOWEST, below=LOWEST, nan=LOWEST),
             ),
             case("i16 u16 i32 u32 i64 u64", "f16", transform=largest_for_infinity),
-            case("i64 u64", "i64 u64 u32", transform=Through(dt.int32)),
         ),
     ),
     Quirk(
@@ -168,23 +150,23 @@ QUIRKS = (
     ),
     Quirk(
         "float64-is-float32",
-        "float64 has the values of float32, also of integers, and Inf becomes the largest of them"
+        "float64 has the values of float32, and Inf becomes the largest of them"
         " (openvinotoolkit/openvino#37968)",
         ASKED,
         (
-            case("f64", "i32 u32 i64 u64", transform=in_float32),
             case("f64", "f32 bf16 f16 f8_e5m2", transform=Between(math.inf, LARGEST_FLOAT32)),
             case("f32", "f64", overflow=Beyond.LARGEST, infinity=Beyond.LARGEST),
         ),
     ),
     Quirk(
         "nan-is-false",
-        "NaN is false (openvinotoolkit/openvino#35932); of integers the low half counts, of which"
-        " -2**31 is false, of unsigned ones all from 2**31 on",
+        "NaN is false (openvinotoolkit/openvino#35932), and so is an int32 of -2**31 and a uint32"
+        " from 2**31 on",
         ASKED,
         (
             case("b1", "f16 bf16 f32 f64", transform=NanIs(0, signed=False)),
-            case("b1", "i32 u32 i64 u64", transform=low_half_is_true),
+            case("b1", "i32", transform=Outside(2.0**31, KEPT, below=0)),
+            case("b1", "u32", transform=Outside(2.0**31, 0)),
         ),
     ),
     Quirk(
@@ -244,6 +226,8 @@ def edition(edition: str) -> Policy:
         notes=(
             "int64, uint64 and uint32 are computed in int32, float64 in float32"
             " (openvinotoolkit/openvino#35823, #24072).",
+            "Casts between int64, uint64 and uint32, and of these to bool, keep the low half there;"
+            " here they are ONNX's.",
             "int8 and uint8 saturate in +, -, *, unary - and abs"
             " (openvinotoolkit/openvino#35647, #35639, #33518).",
             "A shift multiplies by a power of two or divides by it, in the dtype.",
