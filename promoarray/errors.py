@@ -182,15 +182,13 @@ def end_tracebacks_at_callers() -> None:
 def ends_at_caller(function: Function) -> Function:
     """Have an error that is raised on purpose show the caller's line and one of ours; all with
     ``PROMOARRAY_TRACEBACK=full``."""
-    if os.environ.get("PROMOARRAY_TRACEBACK") == "full":
-        return function
 
     @wraps(function)
     def called(*args: Any, **options: Any) -> object:
         try:
             return function(*args, **options)
         except (TypeError, ValueError, OverflowError, IndexError, ImportError) as error:
-            if _is_meant(error) or not _binds(function, error, args, options):
+            if _ENDS and (_is_meant(error) or not _binds(function, error, args, options)):
                 vars(error)["_is_meant"], error.__traceback__ = True, None
             raise
 
@@ -208,6 +206,8 @@ def end_at_callers(names: dict[str, Any], functions: Iterable[str]) -> None:
             names[name] = function = ends_at_caller(function)
             function.__module__ = home  # by which it pickles
 
+
+_ENDS = os.environ.get("PROMOARRAY_TRACEBACK") != "full"
 
 CALLED = ends_at_caller(len).__code__
 """The code of what ``ends_at_caller`` makes, whose frames stand behind the caller's."""

@@ -93,13 +93,30 @@ def test_every_policy(policy: str) -> None:
     names += " complex32 complex64"
     dtypes = tuple(dt.BY_NAME[name] for name in names.split())
     own = tuple(name for name in cases.NAMES if name in as_policy(policy).kernels)
+    refused = NO_KERNELS.get(policy.partition("@")[0], ())
     asked = [
         (name, pair)
         for name, pair in cases.operations(policy, ("divide", *own), dtypes, mixed=True)
         if name not in ("pow", "atan2") or not any(d.kind is Kind.COMPLEX for d in pair)
-    ]  # those of complex numbers are CuPy's own
+        if not (name in refused and dt.bfloat16 in pair)
+        if name != "exp"  # whose last digits are the GPU's own, as those of complex numbers are
+    ]
     wrong = compiled_together(cases.disagreements, policy, asked, GPU)
     assert not wrong, "\n".join(wrong)
+
+
+NO_KERNELS = {"mlx": ("floor_divide",), "tinygrad": ("divide", "floor_divide")}
+"""Formulas each step of which rounds to bfloat16, whose arrays are codes to CuPy."""
+
+
+@pytest.mark.parametrize(
+    ("policy", "name"), [(policy, name) for policy, names in NO_KERNELS.items() for name in names]
+)
+def test_formulas_that_round_each_step_to_bfloat16_are_refused(policy: str, name: str) -> None:
+    xp = pa.namespace(policy)
+    x = xp.asarray([1.5, 2.0], dtype=xp.bfloat16).to_device(GPU)
+    with pytest.raises(TypeError, match=r"there is no CuPy kernel for .* of bfloat16"):
+        getattr(xp, name)(x, xp.asarray(3.0, dtype=xp.bfloat16).to_device(GPU))
 
 
 @pytest.mark.slow
