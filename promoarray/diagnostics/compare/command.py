@@ -400,7 +400,7 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
     """Say on standard error what went wrong."""
     if ended.status:
         stopped = ended.stopped_under(report.run.name) + as_module(of.args.script)
-        _say(stopped + _why(of, ended, report))
+        _say(stopped + (_kernels(of, report) or _why(of, ended, report)))
     elif isinstance(report, RecordedReport) and (of.framework or report.framework):
         if not report.calls:
             _say(f"the program called nothing that computes under {report.run.name}{_ELSEWHERE}")
@@ -411,6 +411,15 @@ def _tell(report: Report, ended: Ended, of: Comparison) -> None:
             f"elsewhere takes --framework {' or '.join(RECORDED)}"
         )
     ended.say_bugs("compare")
+
+
+def _kernels(of: Comparison, report: Report) -> str:
+    """Say how the kernels of a file are read that stopped before it computed anything."""
+    if report.operations or not of.args.script:
+        return ""
+    from promoarray.diagnostics.run import kernels
+
+    return kernels.how_to_read(of.args.script)
 
 
 def _why(of: Comparison, ended: Ended, report: Report) -> str:

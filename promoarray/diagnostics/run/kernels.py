@@ -152,6 +152,25 @@ def compared(
     return report, unread
 
 
+def how_to_read(path: str) -> str:
+    """Return how ``compare`` reads the kernels that a file has; "" if it has none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            tree = ast.parse(file.read(), path)
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    kernels = [n for n in tree.body if isinstance(n, ast.FunctionDef) and _is_jit(n)]
+    names = dict.fromkeys(a.arg for n in kernels for a in n.args.args if _is_pointer(a.arg))
+    types = ",".join(f"{name}=float16" for name in names)
+    return f"; --types {types} reads its kernels without Triton, each pointer as you say" * bool(
+        types
+    )
+
+
+def _is_pointer(name: str) -> bool:
+    return name.endswith(("ptr", "ptrs"))
+
+
 def _is_constant(node: ast.AST) -> bool:
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
 
@@ -169,10 +188,10 @@ def _ran(
     given: list[Any] = []
     for argument in kernel.args.args:
         name, note = argument.arg, ast.unparse(argument.annotation or ast.Constant(""))
-        if name.endswith(("ptr", "ptrs")) and name not in types:
+        if _is_pointer(name) and name not in types:
             yield f"{kernel.name}: {name} points to nothing known; write --types {name}=float16"
             return
-        if name.endswith(("ptr", "ptrs")):
+        if _is_pointer(name):
             given.append(Pointer(types[name]))
         elif note.endswith("constexpr"):
             given.append(types.get(name, BLOCK))

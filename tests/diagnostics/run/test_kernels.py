@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from promoarray.__main__ import main
-from promoarray.diagnostics.exit_codes import FINDINGS, INCOMPLETE, NOTHING, USAGE
+from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, INCOMPLETE, NOTHING, USAGE
 
 KERNEL = """
 import triton
@@ -78,3 +78,15 @@ def test_what_is_not_read_is_named(file: Path, capsys: Any) -> None:
 def test_a_dtype_that_triton_has_not(file: Path, types: str, capsys: Any) -> None:
     assert main(["compare", "--types", types, str(file)]) == USAGE
     assert "names no dtype of Triton's" in capsys.readouterr().err
+
+
+def test_a_file_of_kernels_that_cannot_run_is_told_how_it_is_read(
+    tmp_path: Path, capsys: Any
+) -> None:
+    file = tmp_path / "kernel.py"
+    file.write_text(KERNEL.replace("import triton\n", "import no_such_triton as triton\n", 1))
+    assert main(["compare", str(file)]) == FAILED
+    said = capsys.readouterr().err
+    types = "--types x_ptr=float16,k_ptr=float16,out_ptr=float16"
+    assert f"{types} reads its kernels" in said
+    assert main(["compare", str(file), *types.split()]) in (FINDINGS, NOTHING)
