@@ -1,4 +1,4 @@
-"""What the source of a line says of losses that are meant: hashes, random generators, masks."""
+"""Idioms in the source of a line whose losses are meant: hashes, random generators, masks."""
 
 from __future__ import annotations
 
