@@ -25,6 +25,7 @@ from promoarray.dtypes import *
 from promoarray.errors import (
     ComputeError,
     EscapeError,
+    EscapeWarning,
     ImplicitCastError,
     ImplicitCastWarning,
     LossyCastWarning,
@@ -115,8 +116,15 @@ _HOMES |= dict.fromkeys(_NUMPYS, "promoarray.extras")
 """From a name that is loaded later to the module that has it."""
 
 # Type checkers read what stands here; the names of star imports they know themselves.
-__all__ = ["ComputeError", "EscapeError", "ImplicitCastError", "ImplicitCastWarning"]
-__all__ += ["LossyCastWarning", "PArray", "Policy", "PromotionError", "Report"]
+__all__ = ["ComputeError", "EscapeError", "EscapeWarning", "ImplicitCastError"]
+__all__ += [
+    "ImplicitCastWarning",
+    "LossyCastWarning",
+    "PArray",
+    "Policy",
+    "PromotionError",
+    "Report",
+]
 __all__ += ["UnknownPolicyError", "__array_api_version__", "__array_namespace_info__"]
 __all__ += ["__version__", "array", "cast_report", "check", "concatenate", "convolve", "correlate"]
 __all__ += ["cov", "dequantize", "diag", "dynamic_quantize", "e", "einsum", "explain", "extras"]

@@ -18,7 +18,7 @@ from functools import wraps
 from types import FrameType, TracebackType, coroutine
 from typing import Any, ClassVar, ParamSpec, TypeVar
 
-from promoarray.errors import of_compiled
+from promoarray.errors import ends_at_caller, of_compiled
 
 try:
     from promoarray._context import Block
@@ -199,6 +199,7 @@ def single_use(function: Callable[P, Iterator[T]]) -> Callable[P, SingleUse[T]]:
     """Make a context manager of a generator function, as ``contextlib.contextmanager`` does."""
     manager = contextmanager(function)
 
+    @ends_at_caller
     @wraps(function)
     def made(*args: P.args, **kwargs: P.kwargs) -> SingleUse[T]:
         return SingleUse(f"pa.{function.__name__.lstrip('_')}", manager(*args, **kwargs))

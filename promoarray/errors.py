@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import opcode
+import operator
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -116,6 +117,10 @@ class EscapeError(RuntimeError):
         return EscapeError, (str(self), self.escape)
 
 
+class EscapeWarning(UserWarning):
+    """SciPy, scikit-learn or xarray took an array's numbers, and computes by NumPy's rules."""
+
+
 class ComputeError(RuntimeError):
     """A lazy array was about to be computed inside ``no_compute``."""
 
@@ -181,16 +186,21 @@ def end_tracebacks_at_callers() -> None:
 
 def ends_at_caller(function: Function) -> Function:
     """Have an error that is raised on purpose show the caller's line and one of ours; all with
-    ``PROMOARRAY_TRACEBACK=full``."""
+    ``PROMOARRAY_TRACEBACK=full``. What Python says of an argument's class names the parameter."""
 
     @wraps(function)
     def called(*args: Any, **options: Any) -> object:
         try:
             return function(*args, **options)
-        except (TypeError, ValueError, OverflowError, IndexError, ImportError) as error:
-            if _ENDS and (_is_meant(error) or not _binds(function, error, args, options)):
-                vars(error)["_is_meant"], error.__traceback__ = True, None
-            raise
+        except _RAISED as error:
+            told = _told(function, error, args, options) if _ENDS else None
+            if told is None:
+                raise
+            vars(told)["_is_meant"], told.__traceback__ = True, None
+            if told is error:
+                raise
+            failed = told
+        raise failed
 
     return cast("Function", called)
 
@@ -213,35 +223,68 @@ CALLED = ends_at_caller(len).__code__
 """The code of what ``ends_at_caller`` makes, whose frames stand behind the caller's."""
 
 
-def _is_meant(error: Exception) -> bool:
-    """Whether a ``raise`` of ours raised an error, or NumPy did over the values or indices that it
-    was given: not a bug, nor a function that we were given."""
+def _told(
+    function: Function, error: Exception, args: tuple[Any, ...], options: dict[str, Any]
+) -> Exception | None:
+    """An error as the caller is told it: itself, if a ``raise`` of ours raised it, or NumPy did
+    over the values or indices that it was given; None of a bug, or of a function that we were
+    given."""
     entry, last = error.__traceback__, None
     while entry is not None:
         last, entry = entry, entry.tb_next
-        if not last.tb_frame.f_code.co_filename.startswith((_OURS, _NUMPYS)):
-            return False
+        if not last.tb_frame.f_code.co_filename.startswith(_OURS):
+            return None
     if isinstance(error, PromotionError) or "_is_meant" in vars(error) or last is None:
-        return True
+        return error
     if isinstance(error, (ValueError, OverflowError, IndexError)):
-        return True
-    return opcode.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS"
+        return error
+    if opcode.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS":
+        return error
+    return _of_argument(function, error, args, options)
 
 
-def _binds(function: Function, error: Exception, args: Any, options: dict[str, Any]) -> bool:
-    """Whether a function takes such arguments, which Python says by a TypeError."""
-    if isinstance(error, TypeError):
-        import inspect
+def _of_argument(
+    function: Function, error: Exception, args: tuple[Any, ...], options: dict[str, Any]
+) -> Exception | None:
+    """An error that Python raises over arguments: too many, or one of a class that will not do."""
+    import inspect
 
-        try:
-            inspect.signature(function).bind(*args, **options)
-        except TypeError:
-            return False
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*args, **options)
+    except TypeError:
+        return error
+    called, empty = getattr(function, "__name__", "").lstrip("_"), inspect.Parameter.empty
+    for name, given in bound.arguments.items():
+        parameter = signature.parameters[name]
+        takes = parameter.annotation
+        for value in given if parameter.kind is inspect.Parameter.VAR_POSITIONAL else (given,):
+            named = f"'{type(value).__name__}' object" in str(error)
+            if named or (takes == "int" and not _is_int(value)):
+                known = takes not in ("Any", "object", empty)
+                what = f"{takes} as {name}, not" if known else f"no {kind_of(value)} as {name}:"
+                return TypeError(f"{called} takes {what} {quoted(value)}")
+    return None
+
+
+def _is_int(value: Any) -> bool:
+    try:
+        operator.index(value)
+    except Exception:
+        return False
     return True
 
 
-_OURS = __file__.removesuffix("errors.py")
-_NUMPYS = np.__file__.removesuffix("__init__.py")
+_RAISED = (
+    *(TypeError, ValueError, OverflowError, IndexError, ImportError),
+    *(AttributeError, ZeroDivisionError),
+)
+_NUMPYS = os.path.dirname(np.__file__)
+_OURS = (
+    *(__file__.removesuffix("errors.py"), _NUMPYS, f"{os.path.dirname(_NUMPYS)}/array_api_"),
+    f"{os.path.dirname(os.__file__)}/contextlib.py",
+)
+"""Where files begin whose errors are ours: those of array-api-compat and array-api-extra, too."""
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

@@ -47,6 +47,39 @@ def same(x: Any, xp: Any, expected: Any, dtype: pa.DType = pa.float32) -> bool:
     return True
 
 
+def test_numbers_that_a_library_takes_are_told_once_a_line(xp: Any) -> None:
+    fft, array = library("scipy.fft"), xp.asarray(NUMBERS[0])
+    if os.environ.get("SCIPY_ARRAY_API") == "1":
+        pytest.skip("SciPy keeps PArrays")
+    for _ in range(2):  # the second goes the short way
+        with pytest.warns(
+            pa.EscapeWarning, match="scipy computes with NumPy's array of these float32"
+        ) as told:
+            assert type(fft.fft(array)) is np.ndarray
+        assert {each.filename for each in told} == {__file__}
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            fft.fft(array)
+    assert len(heard) == 1
+    grid = library("xarray").DataArray(array, dims="r", coords={"r": range(4)})
+    with pytest.warns(
+        pa.EscapeWarning, match="xarray computes with NumPy's array of these float32"
+    ):
+        grid.interp(r=[0.5])
+
+
+def test_what_a_library_may_take_or_computes_by_the_array_api_is_not_told(xp: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pa.EscapeWarning)
+        assert np.asarray(xp.asarray(NUMBERS)).shape == (3, 4)
+        library("pandas").DataFrame(xp.asarray(NUMBERS))
+        library("xarray").DataArray(xp.asarray(NUMBERS)).mean()
+    with pa.trace() as trace:
+        library("scipy.ndimage").gaussian_filter(xp.asarray(NUMBERS), 1)
+    assert [each.channel for each in trace.escapes] == ["__array__"]
+
+
 # -- xarray ---------------------------------------------------------------------------------------
 
 

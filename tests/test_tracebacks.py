@@ -151,6 +151,7 @@ MEANT = (
         "i.item(0, 5)",
         "pa.pack(f)",
     ),
+    *("pa.fft.rfftn(pa.asarray(0))", "pa.fft.fftn(f[:0])", "pa.kron(i, pa.float8_e5m2)"),
 )
 
 
@@ -160,6 +161,25 @@ def test_so_does_every_error_that_is_raised_on_purpose(call: str) -> None:
     with pytest.raises((TypeError, ValueError, IndexError)) as caught:
         eval(call, names)
     assert len(caught.traceback) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("pa.eye('a')", "eye takes int as n_rows, not 'a'"),
+        ("pa.stack(None)", "stack takes Sequence[Any] as arrays, not None"),
+        ("pa.size('a')", "size takes no str as a: 'a'"),
+        ("pa.transpose([1], 3)", "transpose takes Sequence[int] | None as axes, not 3"),
+        ("pa.vstack(None)", "vstack takes no NoneType as tup: None"),
+        ("pa.ones(1).item('a')", "item takes no str as index: 'a'"),
+        ("pa.record()", "record() missing 1 required positional argument: 'framework'"),
+    ],
+)
+def test_what_python_says_of_an_argument_names_the_parameter(call: str, said: str) -> None:
+    with pytest.raises(TypeError, match=f"^{re.escape(said)}$") as caught:
+        eval(call, {"pa": pa})
+    ours = Path(pa.__file__).parent
+    assert sum(ours in Path(entry.path).parents for entry in caught.traceback) <= 1
 
 
 def test_an_error_of_a_function_that_is_given_and_a_bug_show_all_frames(monkeypatch: Any) -> None:

@@ -6,6 +6,7 @@ import ast
 import linecache
 import os
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -113,6 +114,23 @@ def sites() -> tuple[Site, Site]:
     if not of_library(frame):
         return (site := _of(frame)), site
     return _of(frame), call_chain(frame)[0]
+
+
+def warn_at_program(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the program, as ``stacklevel`` has it, which would have to count frames
+    of promoarray and of libraries."""
+    frame = program_frame()
+    if frame is None:
+        warnings.warn(message, category, stacklevel=3)
+        return
+    warnings.warn_explicit(
+        message,
+        category,
+        filename=frame.f_code.co_filename,
+        lineno=frame.f_lineno,
+        module=frame.f_globals.get("__name__") or "<unknown>",
+        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+    )
 
 
 def program_frame() -> FrameType | None:

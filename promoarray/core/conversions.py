@@ -5,9 +5,9 @@ What becomes of it there obeys other rules, so each tells ``escape`` before it h
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
-from operator import methodcaller
 from types import FrameType
 from typing import Any
 
@@ -18,7 +18,7 @@ from promoarray.core import host
 from promoarray.core.array_base import Array, storage_dtype
 from promoarray.core.executable_cache import Executable, types_of
 from promoarray.core.fast_path import fast_method
-from promoarray.core.observers import guarded_here, observers_anywhere
+from promoarray.core.observers import CLIENTS, guarded_here, observers_anywhere
 from promoarray.dtypes import NATIVE, Kind, string
 from promoarray.promotion.in_force import get_policy
 
@@ -44,6 +44,7 @@ def _leave(x: Array, channel: str) -> None:
         )  # which is computed for it
     else:
         told = bool(observers_anywhere or guarded_here())
+        told |= channel == "__array__" and not CLIENTS.keys().isdisjoint(sys.modules)
     if told:
         from promoarray.core.escape import leaving  # which few programs need
 
@@ -72,6 +73,16 @@ def _as_number(number: type, method: Callable[..., Any], x: Any) -> Any:
     return number(method(x))
 
 
+def _handed_out(buffer: Any) -> Any:
+    """A view of a buffer, for the caller of ``__array__``."""
+    frame = sys._getframe(1)
+    if frame.f_globals.get("__name__", "").partition(".")[0] in CLIENTS:
+        from promoarray.core.escape import tell_of_client
+
+        tell_of_client(frame, buffer.dtype)
+    return buffer.view()
+
+
 _WAYS: dict[str, tuple[Callable[..., Any], type | None]] = {
     "item": (np.ndarray.item, None),
     "tolist": (np.ndarray.tolist, None),
@@ -80,7 +91,7 @@ _WAYS: dict[str, tuple[Callable[..., Any], type | None]] = {
     "float": (np.ndarray.item, float),
     "complex": (np.ndarray.item, complex),
     "index": (np.ndarray.item, int),
-    "__array__": (methodcaller("view"), None),
+    "__array__": (_handed_out, None),
 }
 """What a buffer leaves by, and the class of the number that is made of what it answers."""
 

@@ -17,10 +17,17 @@ from types import FrameType
 
 from promoarray.context import Context
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.call_site import Site, call_chain, of_promoarray
-from promoarray.core.observers import guarded_here, guarding, guards, notify_lock, observers_here
+from promoarray.core.call_site import Site, call_chain, of_promoarray, warn_at_program
+from promoarray.core.observers import (
+    CLIENTS,
+    guarded_here,
+    guarding,
+    guards,
+    notify_lock,
+    observers_here,
+)
 from promoarray.dtypes import DType
-from promoarray.errors import CALLED, EscapeError
+from promoarray.errors import CALLED, EscapeError, EscapeWarning
 
 SCALAR_CHANNELS = frozenset({"item", "float", "int", "complex", "bool", "index"})
 """The channels of one number at a time, which ``no_escape(scalars=False)`` allows."""
@@ -82,9 +89,10 @@ def leaving(array: Array, channel: str) -> None:
     if frame is None or of_promoarray(frame):
         return
     observers, forbidden = observers_here(), _forbidden_here()
-    if not observers and not forbidden:
-        return
     dtype: DType = storage_dtype(array)
+    if not observers and not forbidden:
+        tell_of_client(frame, dtype.name)
+        return
     escape = Escape(*call_chain(frame), channel, dtype.name, tuple(array.shape))
     with notify_lock:
         for observer in observers:
@@ -102,6 +110,17 @@ def _caller(channel: str) -> FrameType | None:
     while frame is not None and frame.f_code is CALLED:
         frame = frame.f_back
     return frame
+
+
+def tell_of_client(frame: FrameType, dtype: object) -> None:
+    """Warn at the program's line if a library that otherwise keeps PArrays takes the numbers."""
+    library = frame.f_globals.get("__name__", "").partition(".")[0]
+    if library in CLIENTS:
+        warn_at_program(
+            f"{library} computes with NumPy's array of these {dtype} numbers, by NumPy's rules and "
+            f"no policy's. Write pa.asarray(...) around what it gives{CLIENTS[library]}",
+            EscapeWarning,
+        )
 
 
 def _message(escape: Escape) -> str:

@@ -32,6 +32,13 @@ guarding: list[Callable[[], Entry | None]] = []
 """What tells of these blocks, where there may be some: it is put here with ``no_escape`` itself, as
 asking a context variable takes a sixth of ``x.item()``."""
 
+CLIENTS = {
+    "scipy": ". Where SCIPY_ARRAY_API=1 is set before Python starts, many functions keep PArrays",
+    "sklearn": ". After sklearn.set_config(array_api_dispatch=True) many estimators keep PArrays",
+    "xarray": "",
+}
+"""Libraries that keep PArrays elsewhere, so that NumPy's arrays in place of them are told of."""
+
 notify_lock = RLock()
 """Held while observers are told, so that one of every thread hears of one thing at a time."""
 

@@ -421,8 +421,8 @@ second SCRIPT  its translation, or the ONNX model that it was exported to
         f"""
 {_PROGRAM}
 --to A,B,C  the policies to port to
---run --from POLICY  the policy to port from, whatever the program sets; default: its own; for a
-    NumPy program numpy@1
+--run --from POLICY  the policy to port from, whatever the program sets; default: its own; of a
+    NumPy program that goes to NumPy 2 numpy@1
 [one of]
 --patch FILE  write a patch; default: print it
 --write  edit the files in place

@@ -312,6 +312,8 @@ def _transform(name: str, x: Any, n: int | None, axis: int, norm: str) -> PArray
 
 def _transform_n(name: str, x: Any, s: Lengths, axes: Lengths, norm: str) -> PArray:
     array = as_array(x, name)
+    if not array.ndim and "rfft" in name:  # the others have nothing to do
+        raise ValueError(f"{name} takes an array of one axis or more")
     if axes is None:
         axes = range(-len(s), 0) if s is not None else range(array.ndim)
     _check(name, array, tuple(axes), norm)

@@ -101,7 +101,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _written_for(framework: str, policies: tuple[Policy, ...], run: Policy | None) -> Policy | None:
-    """The policy that a recorded program is ported from; NumPy 1 of NumPy's, if none is named.
+    """The policy that a recorded program is ported from; to NumPy 2, if none is named, NumPy 1.
 
     None leaves it to the framework.
     """
@@ -114,7 +114,8 @@ def _written_for(framework: str, policies: tuple[Policy, ...], run: Policy | Non
     if run is not None and run not in every:
         names = ", ".join(editions)
         raise UsageError(f"the program was written for NumPy; --from is one of {names}")
-    return run or (None if every[-1] in policies else every[-1])
+    old = every[-1]
+    return run or (None if old in policies or not {*every} & {*policies} else old)
 
 
 def _wanted(framework: str, run: Policy | None) -> str:

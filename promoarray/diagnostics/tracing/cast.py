@@ -6,7 +6,6 @@ import cmath
 import math
 import pdb
 import sys
-import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import FrameType
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 from promoarray.core import host
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.call_site import Site, program_frame
+from promoarray.core.call_site import Site, program_frame, warn_at_program
 from promoarray.core.cast import scalar
 from promoarray.core.events import OperationEvent, SetitemEvent
 from promoarray.diagnostics.spans import located
@@ -215,20 +214,7 @@ def message_of(cast: Cast) -> str:
 
 def warn(cast: Cast) -> None:
     """Warn of a cast, at the line of the program."""
-    category = LossyCastWarning if cast.loss else ImplicitCastWarning
-    frame = program_frame()
-    if frame is None:
-        warnings.warn(message_of(cast), category, stacklevel=2)
-        return
-    # As ``stacklevel`` has it, which would have to count promoarray's frames.
-    warnings.warn_explicit(
-        message_of(cast),
-        category,
-        filename=frame.f_code.co_filename,
-        lineno=frame.f_lineno,
-        module=frame.f_globals.get("__name__") or "<unknown>",
-        registry=frame.f_globals.setdefault("__warningregistry__", {}),
-    )
+    warn_at_program(message_of(cast), LossyCastWarning if cast.loss else ImplicitCastWarning)
 
 
 def refuse(cast: Cast) -> None:

@@ -10,11 +10,17 @@ Buffer = Any
 
 
 def l1_loss(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.abs(xp.subtract(x, y))
+    return xp.abs(_difference(xp, x, y))
 
 
 def mse_loss(xp: Any, x: Buffer, y: Buffer) -> Buffer:
-    return xp.square(xp.subtract(x, y))
+    difference = _difference(xp, x, y)
+    return xp.multiply(difference, difference)
+
+
+def _difference(xp: Any, x: Buffer, y: Buffer) -> Buffer:
+    """Of bools whether they differ, as NumPy subtracts none."""
+    return (xp.bitwise_xor if x.dtype == bool else xp.subtract)(x, y)
 
 
 def huber_loss(xp: Any, x: Buffer, y: Buffer, *, delta: float = 1.0) -> Buffer:
