@@ -98,7 +98,7 @@ def main(args: argparse.Namespace) -> int:
             attempts = Attempts(
                 program, task, given, ended, most=TRIES, asked=args.edit, command="check"
             )
-            _mend(report, attempts, "" if framework == OWN else framework, ended)
+            _mend(report, attempts, ended)
     files = {file for each in ended.findings for file in each.files}
     files |= {os.path.abspath(args.script)} if args.script else set()
     findings = {each.finding: each for each in report.told}
@@ -175,10 +175,10 @@ def _found(ended: Ended) -> list[Found]:
 # -- edits ----------------------------------------------------------------------------------------
 
 
-def _mend(report: Report, attempts: Attempts, framework: str, before: Ended) -> None:
+def _mend(report: Report, attempts: Attempts, before: Ended) -> None:
     """Try edits of the losses, the gravest first."""
     for told in sorted(report.told, key=lambda each: ORDER[each.place.kind]):
-        for each, ended in attempts.of(edits(told.place, told.ways, framework)):
+        for each, ended in attempts.of(edits(told.place, told.ways)):
             if then := _goes_on(told.place, each, ended, before):
                 told.edit, told.then = each, then
                 break

@@ -28,13 +28,13 @@ from promoarray.diagnostics.why.origin import Step
 from promoarray.dtypes import BY_NAME, INTEGERS, DType, Kind
 
 
-def edits(place: LostPlace, ways: Sequence[list[Step]], framework: str) -> Iterator[Edit]:
+def edits(place: LostPlace, ways: Sequence[list[Step]]) -> Iterator[Edit]:
     """Yield edits after which a line may lose nothing, the best first.
 
     An operation is given operands in a dtype that holds its results; a cast names another dtype; an
     accumulator, and data that widen others, are made in another dtype where they come into being.
     """
-    met: set[str] = set()
+    met, framework = set[str](), place.framework
     for each in (*_with_64_bits(place, framework), *_candidates(place, ways, framework)):
         if each.changes and each.text not in met:
             met.add(each.text)

@@ -9,13 +9,15 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from promoarray.console import listed
 from promoarray.core.call_site import Site, is_library
 from promoarray.diagnostics.edits.operands import given_to
 from promoarray.diagnostics.edits.place import SPELLINGS, Wrap
 from promoarray.diagnostics.edits.source import SourceText, read
 from promoarray.diagnostics.edits.writing import Unkept, rewritten
-from promoarray.diagnostics.model.flow import DEFAULT, MADE, RecordedOperation
+from promoarray.diagnostics.model.flow import DEFAULT, MADE, RecordedOperation, family
 from promoarray.diagnostics.spans import name_of
 from promoarray.dtypes import BY_NAME
 
@@ -89,9 +91,21 @@ def remade(
     to a library alone."""
     source = source_at(made.place.program) if by_option else None
     every = _options(made, source) if source else () if by_option else at_origin(made)
+    own = framework_of(made, dtype, framework)
     for how, node, at in every:
-        if found := written(at, made.place.program, [(how, node)], dtype, framework):
+        if found := written(at, made.place.program, [(how, node)], dtype, own):
             yield found
+
+
+def framework_of(made: RecordedOperation, dtype: str, framework: str) -> str:
+    """The one whose words an operation is written in, of a program that may use several.
+
+    What NumPy has no dtype for is cast behind it.
+    """
+    own = family(made.policy)
+    if not framework or own not in SPELLINGS or (own == "numpy" and not hasattr(np, dtype)):
+        return framework
+    return own
 
 
 def _options(made: RecordedOperation, source: SourceText) -> Iterator[tuple[str, Any, SourceText]]:

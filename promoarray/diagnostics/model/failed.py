@@ -66,6 +66,7 @@ class Failed:
     limit: Limit | None = None
     whole: Whole | None = None
     untried: str = ""  # why no other dtypes were tried
+    framework: str = ""  # that refused it, with its version
 
     @property
     def arguments(self) -> list[FailedOperand]:

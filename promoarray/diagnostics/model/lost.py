@@ -108,6 +108,7 @@ class LostPlace:
     bytes: int = 0  # that a widening costs, in all passes
     weight: float = 0.0  # of updates, the most in any pass
     arrays: int = 0
+    framework: str = ""  # that computed it; "" of promoarray's own arrays
 
     @property
     def place(self) -> tuple[Any, ...]:

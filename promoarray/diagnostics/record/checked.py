@@ -137,6 +137,7 @@ class Checked:
         self._checks, self._recorder, self._kind = checks, recorder, kind
         self._reader = object.__new__(kind)
         self._reader.recorder = recorder
+        self._framework: str = recorder.framework
         self._sorts: dict[str, Sort] = {}
         self._stored_back: dict[Source, int] = {}
         self._made_whole: dict[Any, set[Source]] = {}  # at each place, what else it has made
@@ -204,7 +205,7 @@ class Checked:
         lists, number = call[2][0] if result is None else result, 0
         for each, row, made in zip(before.before, before.rows, lists, strict=False):
             if each is not None:
-                one = Met(before.name, "", (), (), at[0], at[1], at[2])
+                one = Met(before.name, "", (), (), *at, framework=self._framework)
                 number = number or self._checks.passed(one)
                 self._after(each, (before.name, call[1], *row), at, made, number)
         return None
@@ -215,7 +216,7 @@ class Checked:
         if name.startswith("_fused_"):
             return self._checks.unreadable(name, _FUSED, frame)
         met = Met(name, before.sort.operation, (), (), frame, place, codes, before.sources)
-        met.number = number
+        met.number, met.framework = number, self._framework
         if self._kind.autocasts(args):  # what its lists mix is meant
             met.silenced = frozenset({WIDENING})
         way = before.sort.way
@@ -302,7 +303,7 @@ class Checked:
         elif kwargs or any(kind.size_of(x) != 1 for x in tensors):
             return None
         head = name, sort.operation, (), (), *at
-        met = Met(*head, before.sources).bare()
+        met = Met(*head, before.sources, framework=self._framework).bare()
         how = {"writes": writes, "reflected": sort.reflected}
         return Screen(self._checks, met, dtype, self._read, **how)
 

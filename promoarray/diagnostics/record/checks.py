@@ -330,6 +330,7 @@ class Checks:
         found = LostPlace(loss.kind, met.name, given, made, *met.sites(), loss)
         found.first, found.order = passes, len(self.lost)
         found.sources, found.backward = sources, backward
+        found.framework = met.framework
         return found
 
     def found(self) -> list[LostPlace]:

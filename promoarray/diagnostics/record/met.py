@@ -36,11 +36,12 @@ class Met:
     still: bool | None = None  # what ``stands_still`` has answered
     counted: tuple[int, ...] | None = None  # what ``counts`` has answered of the first result
     number: int = 0  # of the pass, of one that is looked at in several parts
+    framework: str = ""  # that computed it; "" of promoarray's own arrays
 
     def bare(self) -> Met:
         """Return the same without its values, and without the frame."""
         head = self.name, self.operation, (), (), None, self.place, self.codes, self.sources
-        return Met(*head, silenced=self.silenced, at=self.sites())
+        return Met(*head, silenced=self.silenced, at=self.sites(), framework=self.framework)
 
     def sites(self) -> tuple[Site, Site]:
         """The line of the operation, and that of the program which led there."""

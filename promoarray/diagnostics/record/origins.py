@@ -88,6 +88,7 @@ class Origins:
         ]
         operands += map(_given_back, call.gave)
         found = Failed(call.name, _first_line(error), site, program, operands)
+        found.framework = call.recorder.version
         self._later = partial(self._try, found, _Again(call, function, args, kwargs, tensors))
         # What the program gave is called once more by each try: not while the program may go on,
         # but for functions that are traced, whose tracers are nothing later.

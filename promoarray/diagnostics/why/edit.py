@@ -6,14 +6,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from promoarray.core.call_site import Site
 from promoarray.diagnostics.edits.attempt import (
     Edit,
     as_edit,
     at_origin,
     edited,
+    framework_of,
     is_left_out,
     namespace,
     operands_of,
@@ -35,7 +34,6 @@ from promoarray.diagnostics.model.flow import (
     ENTRY,
     MADE,
     RecordedOperation,
-    family,
 )
 from promoarray.diagnostics.why.origin import Step
 from promoarray.dtypes import BY_NAME, DType, Kind
@@ -244,8 +242,7 @@ def _where_made(remedy: Remedy, ways: list[list[Step]], framework: str) -> Itera
             other == dtype and any(x.ends and x.made.place.program == site for x in ways[m])
             for m, other in others
         )
-        of_numpy = family(step.made.policy) == "numpy" and hasattr(np, dtype)
-        own = "numpy" if of_numpy else framework
+        own = framework_of(step.made, dtype, framework)
         for how, node, source in at_origin(step.made) if made_there else ():
             if others and how == "astype":
                 continue  # of one of them

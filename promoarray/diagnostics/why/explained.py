@@ -48,7 +48,8 @@ class Explained(Printable):
     def of(cls, framework: str, failed: Failed, flow: Flow) -> Self:
         """Explain a call that failed, by what was recorded of the run."""
         origins = Origins(flow)
-        return cls(framework, failed, [origins.of(x.source, "") for x in failed.operands])
+        of = failed.framework or framework
+        return cls(of, failed, [origins.of(x.source, "") for x in failed.operands])
 
     @property
     def headline(self) -> str:

@@ -59,6 +59,17 @@ def test_a_report_has_the_loss_the_operands_and_an_edit_that_a_run_checked(capfd
     assert "301 operations of promoarray examined: 2 findings at 2 lines." in out
 
 
+@pytest.mark.parametrize("framework", ["torch", "jax", "paddle"])
+def test_an_edit_is_in_the_words_of_the_library_that_computes(capfd, here, framework) -> None:
+    pytest.importorskip(framework)
+    text = (
+        f"import numpy as np\nimport {framework}\nx = np.array([200, 100], np.uint8)\ny = x + x\n"
+    )
+    _, out, _ = run(capfd, here, text)
+    assert "write program.py:4 y = x.astype(np.int16) + x" in out
+    assert "checked: with it, no integer wraps there, and the program runs to its end" in out
+
+
 def test_a_program_that_takes_long_is_not_run_again_unless_somebody_asks_for_edits(
     capfd, here, monkeypatch
 ) -> None:

@@ -355,6 +355,17 @@ def test_a_stop_is_explained_and_mended(why, stop):
     assert f"  {edit}\n         checked: with it, the program runs to its end" in said
 
 
+@pytest.mark.parametrize("framework", ["torch", "jax", "paddle"])
+def test_numpy_refuses_beside_a_framework(why, framework):
+    pytest.importorskip(framework)
+    text = f"import {framework}\n" + NUMPY + "n = np.zeros(3, int)\nn += np.linspace(0, 1, 3)\n"
+    status, said = why(text)
+    assert status == 1
+    assert "\n  numpy 2." in said
+    assert " refuses add(int64, float64): Cannot cast ufunc" in said
+    assert "checked: with it, the program runs to its end" in said
+
+
 def test_numpys_generators_go_on_as_they_would(why):
     """A call that is tried again draws no numbers, and writes nothing."""
     text = NUMPY + (

@@ -76,6 +76,7 @@ class Probes:
         if not passed.lost:
             made = (Values(array, dtype),)
             met = Met(passed.name, "", (), made, None, passed.place, (), at=passed.at)
+            met.framework = "jax"
             self._checks.gradient(met)
 
 

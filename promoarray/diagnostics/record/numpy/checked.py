@@ -383,7 +383,7 @@ class CheckedSession(Session):
         """An operation where the program stands."""
         if passes:
             self._checks.kept(name, place, passes)
-        return Met(name, "", (), (), program_frame(frame), place, ())
+        return Met(name, "", (), (), program_frame(frame), place, (), framework="numpy")
 
     def _noted(self, met: Met, losses: Iterable[Loss]) -> None:
         met.silenced = _silenced(met)
