@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Set
 from functools import cache
 from typing import Any
@@ -337,10 +338,9 @@ def _digits(elements: Elements, source: Operand, target: DType) -> Iterator[Loss
         if 2.0**digits < most <= 2.0 ** (own.mantissa - 3) and _are_whole(given):
             yield from _whole_numbers(elements, given, digits)
         elif _is_offset(least, most, sign, target.part):
-            yield from _offset(elements, given, math.ldexp(1.0, math.frexp(most)[1] - digits))
+            yield from _offset(elements, given, digits)
         elif most > 2.0**digits and target.part.bits > 16:  # times among other numbers
-            step = math.ldexp(1.0, math.frexp(most)[1] - digits)
-            yield from _offset(elements, given, step, beyond=2.0**digits)
+            yield from _offset(elements, given, digits, beyond=2.0**digits, neighbours=64)
 
 
 def _are_whole(array: Array) -> bool:
@@ -367,13 +367,14 @@ def _whole_numbers(elements: Elements, given: Array, digits: int) -> Iterator[Lo
 
 
 def _offset(
-    elements: Elements, given: Array, step: float, *, beyond: float = 0.0
+    elements: Elements,
+    given: Array,
+    digits: int,
+    *,
+    beyond: float = 0.0,
+    neighbours: int = sys.maxsize,
 ) -> Iterator[Loss]:
-    """Data far from zero, such as times, of which different ones become equal.
-
-    That is so for want of digits, not by chance, where fewer numbers of the dtype lie between the
-    least and the greatest one, ``step`` apart, than there are different ones.
-    """
+    """Data far from zero, such as times, of which different ones become equal."""
     made, source = elements.beside(elements.result).reshape(-1), elements.operands[0]
     assert isinstance(source, Values)
     given = np.broadcast_to(given, made.shape)  # one value may fill an array
@@ -382,11 +383,26 @@ def _offset(
     if not given.size:
         return
     different, index, inverse = np.unique(given, return_index=True, return_inverse=True)
-    equal = made[index][1:] == made[index][:-1]
-    if (different[-1] - different[0]) / step < len(different) and equal.any():
+    dense = _dense(floats(different), digits, min(len(different), neighbours))
+    equal = (made[index][1:] == made[index][:-1]) & dense[1:] & dense[:-1]
+    if equal.any():
         merged = np.append(equal, False) | np.append(False, equal)
         left = len(different) - int(np.count_nonzero(equal))
         words = f"{len(different)} different values become {left}", source.dtype.name
         # One of those that are equal now may be what it was.
         which = finite[merged[inverse.reshape(-1)] & (given != made)]
         yield elements.loss(DIGITS, which, _itself, note=lambda: words[0], wanted=lambda: words[1])
+
+
+def _dense(different: Array, digits: int, several: int) -> Array:
+    """Whether sorted numbers are among several that lie closer than numbers of so many digits.
+
+    Those become equal for want of digits, and not by chance, as two of many numbers do.
+    """
+    first, last = different[: len(different) - several + 1], different[several - 1 :]
+    step = np.ldexp(1.0, np.frexp(np.maximum(np.abs(first), np.abs(last)))[1] - digits)
+    close = (last - first) / step < several
+    ends = np.zeros(len(different) + 1, int)
+    ends[:-several] += close
+    ends[several:] -= close
+    return np.asarray(np.cumsum(ends[:-1]) > 0)

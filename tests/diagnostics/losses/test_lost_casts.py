@@ -239,6 +239,17 @@ def test_times_become_equal() -> None:
     assert not [*lost_in_cast(times, cast(times, dt.float64))]
 
 
+def test_times_become_equal_beside_other_large_numbers() -> None:
+    rng = np.random.default_rng(0)
+    times, others = 1.7e9 + rng.uniform(0, 3600, 1000), rng.uniform(-(2.0**31), 2.0**31, 1000)
+    table = Values(np.stack([times, others, rng.normal(size=1000)], 1), dt.float64)
+    loss = one(table, cast(table, dt.float32))
+    assert (loss.kind, loss.wanted) == (DIGITS, "float64")
+    assert 990 <= loss.count <= 1000
+    alone = Values(table.array[:, 1:], dt.float64)  # of these some become equal by chance
+    assert not [*lost_in_cast(alone, cast(alone, dt.float32))]
+
+
 @pytest.mark.parametrize("target", [dt.float32, dt.bfloat16, dt.float16])
 def test_weights_are_rounded_and_nothing_is_lost(target: DType) -> None:
     rng = np.random.default_rng(1)
