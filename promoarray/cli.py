@@ -140,6 +140,10 @@ def _list(args: argparse.Namespace) -> int:
 def _table(args: argparse.Namespace) -> int:
     from promoarray.diagnostics.policy_tables import table
 
+    if not args.policies or args.named != args.parser.get_default("named"):  # of the settings
+        args.policies += filter(None, map(str.strip, (args.named or "").split(",")))
+    if not args.policies:
+        raise UsageError("name a policy, or two; usage: promoarray table POLICY [POLICY]")
     if len(args.policies) > 2:
         raise UsageError(f"table takes one policy, or two, not {len(args.policies)}")
     if args.op and _known_operation(args.op).arity == 1:
@@ -224,7 +228,8 @@ def _cast_file(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     """Check a program; of a policy, which is no file, its rule."""
-    given = args.script or ""
+    asked = args.named if args.named != args.parser.get_default("named") else ""  # of settings
+    given = args.script or asked or ""
     named = os.path.isfile(given) or os.sep in given or given.endswith((".py", ".ipynb"))
     if args.module or named or not given:
         return _in_room(args)

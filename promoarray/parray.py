@@ -7,9 +7,9 @@ operator reaches NumPy's promotion: each goes to the dispatcher, which asks the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, SupportsIndex
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from promoarray.core.dispatch import apply, call
 from promoarray.core.fast_path import fast_method
 from promoarray.core.move import Move, fast_move, move, picked
 from promoarray.core.operators import binary, both, comparison, equality, of_ufunc, unary
-from promoarray.dtypes import BY_CODE, NATIVE, WEAK, as_dtype
+from promoarray.dtypes import BY_CODE, NATIVE, WEAK, DType, as_dtype
 from promoarray.errors import ends_at_caller, quoted
 from promoarray.promotion.in_force import policy as in_force
 from promoarray.promotion.policy import Policy
@@ -182,7 +182,7 @@ class PArray(Conversions):
     @fast_method("astype", typed=True)
     def astype(
         self,
-        dtype: object,
+        dtype: AnyDType,
         *,
         copy: bool = True,
         saturate: bool | int | None = None,
@@ -261,7 +261,7 @@ class PArray(Conversions):
         return move("reshape", self, integers("reshape", "shape", wanted), copy=copy)
 
     @ends_at_caller
-    def view(self, dtype: object = None) -> Self:
+    def view(self, dtype: AnyDType | None = None) -> Self:
         """Return the same bits under another dtype, in the same memory.
 
         How small dtypes reach libraries that have no name for them, and come back:
@@ -497,6 +497,10 @@ class _HasDLPack(Protocol):
 
 AnyArray = PArray | _HasArray | _HasDLPack | complex
 """What functions take for an array: one of any library, or a Python scalar."""
+Data = AnyArray | list[Any] | tuple[Any, ...] | range
+AnyDType = DType | str | type[Any] | np.dtype[Any]
+Axes = SupportsIndex | Sequence[SupportsIndex] | None
+Shape = SupportsIndex | Sequence[SupportsIndex]
 
 Array.default = PArray
 

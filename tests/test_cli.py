@@ -77,6 +77,19 @@ def test_the_whole_table_is_printed_uncut(command: Command, name: str) -> None:
     assert "…" not in text
 
 
+def test_policies_are_named_by_the_option_too(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = command("table", "torch", "jax").out
+    assert command("table", "--policies", "torch,jax").out == both
+    assert command("table", "torch", "--policy", "jax").out == both
+    assert command("check", "--policy", "jax").out == command("check", "jax").out
+    settings = '[tool.promoarray]\npolicies = ["torch", "paddle", "jax"]\n'
+    (tmp_path / "pyproject.toml").write_text(settings)
+    monkeypatch.chdir(tmp_path)
+    assert command("table", "torch", "jax").out == both
+
+
 def test_table_of_an_operation(command: Command) -> None:
     out = command("table torch --op / --dtypes i8,i32 --format csv").out
     assert out == ",i8,i32\ni8,f32,f32\ni32,f32,f32\n"

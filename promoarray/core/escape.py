@@ -11,7 +11,9 @@ forbidden.
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
 
@@ -113,14 +115,23 @@ def _caller(channel: str) -> FrameType | None:
 
 
 def tell_of_client(frame: FrameType, dtype: object) -> None:
-    """Warn at the program's line if a library that otherwise keeps PArrays takes the numbers."""
+    """Warn at the program's line if a library that can keep PArrays makes NumPy's arrays of them.
+
+    Where it keeps them, and computes with the numbers on the way, observers alone are told.
+    """
     library = frame.f_globals.get("__name__", "").partition(".")[0]
-    if library in CLIENTS:
+    if library in CLIENTS and not (library in _KEEPS and _KEEPS[library]()):
         warn_at_program(
             f"{library} computes with NumPy's array of these {dtype} numbers, by NumPy's rules and "
             f"no policy's. Write pa.asarray(...) around what it gives{CLIENTS[library]}",
             EscapeWarning,
         )
+
+
+_KEEPS: dict[str, Callable[[], bool]] = {
+    "scipy": lambda: os.environ.get("SCIPY_ARRAY_API", "0") != "0",
+    "sklearn": lambda: bool(sys.modules["sklearn"].get_config()["array_api_dispatch"]),
+}
 
 
 def _message(escape: Escape) -> str:

@@ -33,8 +33,8 @@ guarding: list[Callable[[], Entry | None]] = []
 asking a context variable takes a sixth of ``x.item()``."""
 
 CLIENTS = {
-    "scipy": ". Where SCIPY_ARRAY_API=1 is set before Python starts, many functions keep PArrays",
-    "sklearn": ". After sklearn.set_config(array_api_dispatch=True) many estimators keep PArrays",
+    "scipy": ", or set SCIPY_ARRAY_API=1 before Python starts: many functions keep PArrays",
+    "sklearn": ", or sklearn.set_config(array_api_dispatch=True): many estimators keep PArrays",
     "xarray": "",
 }
 """Libraries that keep PArrays elsewhere, so that NumPy's arrays in place of them are told of."""

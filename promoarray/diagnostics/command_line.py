@@ -132,7 +132,9 @@ def _named(text: str, read: Callable[[list[str]], tuple[str, ...]]) -> tuple[str
 READ: dict[str, dict[str, Any]] = {
     "script": {"nargs": "?"},
     "-m": {"dest": "module"},
-    "policies POLICY": {"nargs": "+"},
+    "policies POLICY": {"nargs": "*"},
+    "--policies A,B": {"dest": "named"},
+    "--policies POLICY": {"dest": "named"},
     "operands": {"nargs": "+"},
     "values": {"nargs": "+"},
     "recordings": {"nargs": "*"},
@@ -229,6 +231,7 @@ COMMANDS = {
         "print a policy's promotion table, or two side by side",
         """
 policies POLICY  one policy, or two side by side
+--policies --policy A,B  the same
 --op OP  the operation, such as divide or /; default: promotion alone
 --format {text,markdown,csv,json}
 --dtypes DTYPES  only these dtypes, by name or code: int8,f32,i*
@@ -278,6 +281,7 @@ values VALUE  1.5, -0.0, inf, nan or bits:7f; or a file of weights: .safetensors
 [one of]
 script SCRIPT  a program, a notebook, an ONNX model, or a recording that check saved; or the name of
     a policy, to test the properties of its rule
+--policies --policy POLICY  a policy, to test the properties of its rule
 -m MODULE  run a module, like python -m
 []
 --only LOSSES  what to look for: integer-wrap, cast-out-of-range, overflow, nan-born, digits-lost,

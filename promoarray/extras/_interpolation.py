@@ -12,11 +12,11 @@ from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import INEXACT, Kind, bool, complex128, int64
 from promoarray.extras._statistics import averaged
 from promoarray.functions import xp as api
-from promoarray.parray import PArray
+from promoarray.parray import Data, PArray
 from promoarray.promotion.in_force import get_policy
 
 
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> PArray:
+def interp(x: Data, xp: Data, fp: Data, left: Any = None, right: Any = None) -> PArray:
     """Return the heights at some places of the lines through given points.
 
     Parameters
@@ -101,7 +101,7 @@ def _on_lines(x: PArray, xp: PArray, fp: PArray) -> PArray:
     )
 
 
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwargs: Any) -> PArray:
+def piecewise(x: Data, condlist: Any, funclist: Sequence[Any], *args: Any, **kwargs: Any) -> PArray:
     """Return an array that is one function or another, as conditions say.
 
     Parameters

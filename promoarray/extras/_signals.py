@@ -17,7 +17,7 @@ from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, INTEGERS, WEAK, int64
 from promoarray.errors import quoted
 from promoarray.functions import xp
-from promoarray.parray import PArray
+from promoarray.parray import Axes, Data, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 
@@ -25,7 +25,7 @@ _AT_ONCE = 2**20
 """So many elements of windows are made at a time."""
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> PArray:
+def convolve(a: Data, v: Data, mode: str = "full") -> PArray:
     """Return the convolution of two vectors: the products at every shift, summed.
 
     Parameters
@@ -100,7 +100,7 @@ def _windowed(padded: PArray, kernel: PArray, start: int, stop: int) -> PArray:
     return done
 
 
-def correlate(a: Any, v: Any, mode: str = "valid") -> PArray:
+def correlate(a: Data, v: Data, mode: str = "valid") -> PArray:
     """Return the correlation of two vectors: ``convolve`` with the second reversed and conjugated.
 
     Parameters
@@ -148,7 +148,7 @@ def _vector(name: str, given: Any) -> PArray:
     return xp.reshape(x, (-1,))
 
 
-def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+def gradient(f: Data, *spacing: Any, axis: Axes = None, edge_order: int = 1) -> Any:
     """Return the derivatives of what an array samples, by central differences.
 
     Parameters

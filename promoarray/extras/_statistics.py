@@ -22,7 +22,7 @@ from promoarray.dtypes import WEAK, DType, Kind, complex128, float32, float64, i
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.functions.data_types import result_type
-from promoarray.parray import PArray
+from promoarray.parray import Axes, Data, PArray
 from promoarray.promotion.in_force import get_policy
 
 METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
@@ -33,7 +33,7 @@ _COMPUTED = ("linear", "midpoint")
 
 
 def quantile(
-    x: Any, q: Any, *, axis: Any = None, keepdims: bool = False, method: str = "linear"
+    x: Data, q: Data, *, axis: Axes = None, keepdims: bool = False, method: str = "linear"
 ) -> PArray:
     """Return the values below which a share of the elements lies; NaN where one is NaN.
 
@@ -76,7 +76,7 @@ def quantile(
 
 
 def nanquantile(
-    x: Any, q: Any, *, axis: Any = None, keepdims: bool = False, method: str = "linear"
+    x: Data, q: Data, *, axis: Axes = None, keepdims: bool = False, method: str = "linear"
 ) -> PArray:
     """Return ``quantile`` of the elements that are not NaN; NaN where there is no other.
 
@@ -223,7 +223,7 @@ def _between(low: PArray, high: PArray, part: PArray) -> PArray:
 
 
 def histogram(
-    x: Any, bins: Any = 10, range: Any = None, *, density: bool = False
+    x: Data, bins: Any = 10, range: Any = None, *, density: bool = False
 ) -> tuple[PArray, PArray]:
     """Count the elements in each of some bins, which hold their left edge; the last both.
 
@@ -309,7 +309,12 @@ def _limits(values: PArray, range: Any) -> tuple[float, float]:
 
 
 def cov(
-    m: Any, y: Any = None, *, rowvar: bool = True, bias: bool = False, ddof: int | None = None
+    m: Data,
+    y: Data | None = None,
+    *,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
 ) -> PArray:
     """Return the covariances of variables.
 

@@ -14,7 +14,7 @@ from promoarray.core.fast_path import fast_call
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.functions._docs import template
-from promoarray.parray import PArray
+from promoarray.parray import Data, PArray
 
 __all__ = ["huber_loss", "l1_loss", "mse_loss", "poisson_nll_loss"]
 
@@ -55,7 +55,7 @@ _DELTA = """
 
 
 @_loss()
-def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
+def l1_loss(x: Data, target: Data, /, *, reduction: str = "mean") -> PArray:
     """Return the absolute error, ``|x - target|``.
 
     Examples
@@ -68,7 +68,7 @@ def l1_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
 
 
 @_loss()
-def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
+def mse_loss(x: Data, target: Data, /, *, reduction: str = "mean") -> PArray:
     """Return the squared error, ``(x - target) ** 2``.
 
     Examples
@@ -81,7 +81,7 @@ def mse_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
 
 
 @_loss(option=_DELTA)
-def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "mean") -> PArray:
+def huber_loss(x: Data, target: Data, /, *, delta: float = 1.0, reduction: str = "mean") -> PArray:
     """Return Huber's error: half the square up to ``delta``, linear beyond it.
 
     Examples
@@ -94,7 +94,7 @@ def huber_loss(x: Any, target: Any, /, *, delta: float = 1.0, reduction: str = "
 
 
 @_loss()
-def poisson_nll_loss(x: Any, target: Any, /, *, reduction: str = "mean") -> PArray:
+def poisson_nll_loss(x: Data, target: Data, /, *, reduction: str = "mean") -> PArray:
     """Return the negative log-likelihood of a Poisson rate ``exp(x)``, ``exp(x) - target * x``.
 
     Examples

@@ -18,14 +18,14 @@ from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.functions.ranges import whole_end
 from promoarray.linalg.products import diagonal
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, AnyDType, Data, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Plan
 
 
 def array(
     obj: Any,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     *,
     copy: bool | None = True,
     ndmin: int = 0,
@@ -72,7 +72,9 @@ def array(
     return xp.reshape(made, (1,) * (ndmin - made.ndim) + made.shape) if ndmin > made.ndim else made
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: object = None) -> PArray:
+def concatenate(
+    arrays: Sequence[Any], axis: int | None = 0, *, dtype: AnyDType | None = None
+) -> PArray:
     """Join arrays along an axis they have: ``concat``.
 
     Parameters
@@ -108,7 +110,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: object = 
     return out if dtype is None else xp.astype(out, dtype, copy=False)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> PArray:
+def transpose(x: Data, axes: Sequence[int] | None = None) -> PArray:
     """Return an array with its axes in another order: ``permute_dims``.
 
     Parameters
@@ -136,7 +138,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> PArray:
     return xp.permute_dims(made, tuple(range(made.ndim))[::-1] if axes is None else tuple(axes))
 
 
-def diag(x: Any, k: int = 0) -> PArray:
+def diag(x: Data, k: int = 0) -> PArray:
     """Return the diagonal of a matrix, or the matrix that has a vector on its diagonal.
 
     Parameters
@@ -175,12 +177,12 @@ def diag(x: Any, k: int = 0) -> PArray:
 
 
 def logspace(
-    start: Any,
-    stop: Any,
+    start: AnyArray,
+    stop: AnyArray,
     num: int = 50,
     endpoint: bool = True,
     base: float = 10.0,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     *,
     device: str | None = None,
 ) -> PArray:
@@ -239,7 +241,7 @@ _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 """Modes that repeat elements of the array."""
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> PArray:
+def pad(x: Data, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> PArray:
     """Return an array with a border.
 
     Parameters

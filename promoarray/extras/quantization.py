@@ -15,7 +15,7 @@ from promoarray.dtypes import DType, as_dtype
 from promoarray.errors import PromotionError, quoted
 from promoarray.extras._quantize import Call, Numbers, carried_out, cast
 from promoarray.functions._docs import template
-from promoarray.parray import PArray
+from promoarray.parray import AnyDType, Data, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
@@ -80,11 +80,11 @@ _SATURATE = """
     result="Of ``dtype``.",
 )
 def quantize(
-    x: Any,
-    scale: Any,
-    zero_point: Any = None,
+    x: Data,
+    scale: Data,
+    zero_point: Data | None = None,
     *,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     axis: int | None = None,
     block_size: int | None = None,
     saturate: bool | None = None,
@@ -119,11 +119,11 @@ def quantize(
     result="Of ``dtype``, or that of the scale.",
 )
 def dequantize(
-    x: Any,
-    scale: Any,
-    zero_point: Any = None,
+    x: Data,
+    scale: Data,
+    zero_point: Data | None = None,
     *,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     axis: int | None = None,
     block_size: int | None = None,
 ) -> PArray:
@@ -149,11 +149,11 @@ def dequantize(
     result="Of the dtype of the scale; under PyTorch's and TensorFlow's policies of that of x.",
 )
 def fake_quantize(
-    x: Any,
-    scale: Any,
-    zero_point: Any = None,
+    x: Data,
+    scale: Data,
+    zero_point: Data | None = None,
     *,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     axis: int | None = None,
     block_size: int | None = None,
     limits: tuple[int, int] | None = None,

@@ -23,7 +23,7 @@ from promoarray.extras.quantization import operand_of, quantize, refused
 from promoarray.functions.creation import asarray
 from promoarray.functions.data_types import result_type
 from promoarray.kernels.cast_mode import DEFAULT, ScaleRounding, ScaleZero
-from promoarray.parray import PArray
+from promoarray.parray import AnyDType, Data, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal, accumulator
 from promoarray.promotion.policy import Policy
@@ -40,7 +40,7 @@ class Quantized(NamedTuple):
 
 
 def dynamic_quantize(
-    x: Any, *, dtype: object = dt.uint8, axis: int = -1, block_size: int | None = None
+    x: Data, *, dtype: AnyDType = dt.uint8, axis: int = -1, block_size: int | None = None
 ) -> Quantized:
     """Return numbers quantized by the scale that their range asks for, with it.
 
@@ -97,9 +97,9 @@ def dynamic_quantize(
         raise ValueError("dynamic_quantize of an array without elements")
     if target.kind is Kind.FLOAT:
         block = 32 if block_size is None else block_size
-        scale = cls._wrap(*scales_of_blocks(given, target, axis, block))
+        scale: Any = cls._wrap(*scales_of_blocks(given, target, axis, block))
         values = quantize(array, scale, dtype=target, axis=axis, block_size=block)
-        return Quantized(values, scale, None)  # type: ignore[arg-type]
+        return Quantized(values, scale, None)
     if block_size is not None:
         raise TypeError("dynamic_quantize to integers has one scale; leave block_size out")
     scales = partial(_scales, target, bounds(target), _least_and_most)
@@ -108,7 +108,7 @@ def dynamic_quantize(
 
 
 def quantization_parameters(
-    low: Any, high: Any, /, *, dtype: object = dt.uint8, limits: tuple[int, int] | None = None
+    low: Data, high: Data, /, *, dtype: AnyDType = dt.uint8, limits: tuple[int, int] | None = None
 ) -> tuple[PArray, PArray]:
     """Return the scale and the zero point with which an integer dtype takes in a range.
 

@@ -16,7 +16,7 @@ from promoarray.errors import quoted
 from promoarray.functions._creation import default, notified
 from promoarray.functions._docs import template
 from promoarray.kernels.float_state import in_default_float_state
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, AnyDType, PArray
 from promoarray.promotion.in_force import get_policy
 
 _frequencies_of = template(
@@ -73,7 +73,7 @@ _shift = template(
 
 @_frequencies_of(elements="0 and the positive frequencies, then the negative ones, ``n`` in all.")
 def fftfreq(
-    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
+    n: int, /, *, d: float = 1.0, dtype: AnyDType | None = None, device: str | None = None
 ) -> PArray:
     """Return the frequencies that the elements of ``fft`` belong to.
 
@@ -87,7 +87,7 @@ def fftfreq(
 
 @_frequencies_of(elements="0 and the positive frequencies, ``n // 2 + 1`` in all.")
 def rfftfreq(
-    n: int, /, *, d: float = 1.0, dtype: object = None, device: str | None = None
+    n: int, /, *, d: float = 1.0, dtype: AnyDType | None = None, device: str | None = None
 ) -> PArray:
     """Return the frequencies that the elements of ``rfft`` belong to.
 

@@ -31,7 +31,7 @@ from promoarray.functions._creation import (
 )
 from promoarray.functions._docs import template
 from promoarray.operations import Form
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, AnyDType, PArray, Shape
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
 
@@ -41,7 +41,12 @@ __all__ += ["ones_like", "zeros", "zeros_like"]
 
 @fast_function("asarray", Form.OPERATOR, passed={"copy": None}, settings=making(PArray), copy=None)
 def asarray(
-    obj: Any, /, *, dtype: object = None, device: str | None = None, copy: bool | None = None
+    obj: Any,
+    /,
+    *,
+    dtype: AnyDType | None = None,
+    device: str | None = None,
+    copy: bool | None = None,
 ) -> PArray:
     """Make an array, or wrap one without copying.
 
@@ -204,7 +209,7 @@ _OVERFLOW = """
 
 @_made()
 @fast_function("empty", settings=making(PArray))
-def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+def empty(shape: Shape, *, dtype: AnyDType | None = None, device: str | None = None) -> PArray:
     """Return an array of unset values.
 
     Examples
@@ -224,7 +229,7 @@ def empty(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
     )
 )
 @fast_function("zeros", settings=making(PArray))
-def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+def zeros(shape: Shape, *, dtype: AnyDType | None = None, device: str | None = None) -> PArray:
     """Return an array of zeros.
 
     Examples
@@ -240,7 +245,7 @@ def zeros(shape: Any, *, dtype: object = None, device: str | None = None) -> PAr
 
 @_made()
 @fast_function("ones", settings=making(PArray))
-def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArray:
+def ones(shape: Shape, *, dtype: AnyDType | None = None, device: str | None = None) -> PArray:
     """Return an array of ones.
 
     Examples
@@ -262,7 +267,7 @@ def ones(shape: Any, *, dtype: object = None, device: str | None = None) -> PArr
 )
 @fast_function("full", settings=making(PArray))
 def full(
-    shape: Any, fill_value: AnyArray, *, dtype: object = None, device: str | None = None
+    shape: Shape, fill_value: AnyArray, *, dtype: AnyDType | None = None, device: str | None = None
 ) -> PArray:
     """Return an array of one value.
 
@@ -272,15 +277,15 @@ def full(
     PArray([7, 7], dtype=int64)
     """
     own, cls = getattr(fill_value, "_policy", None), array_class((fill_value,))
-    fill_value, dtype = as_read(fill_value, dtype, "full")
+    fill_value, read = as_read(fill_value, dtype, "full")
     with nullcontext() if own is None else in_force(own):
-        value = conversion.asarray(fill_value, dtype=dtype, device=device, name="full")
+        value = conversion.asarray(fill_value, dtype=read, device=device, name="full")
     out = full_of(shape, value)
     if own is not None:
         return cls._wrap(out._buffer, out._type)  # type: ignore[return-value]
     if device is None and type(fill_value) in WEAK:
         given = shape, fill_value
-        keep_made("full", given, (fill_value,), dtype, value, BufferCache().fill)
+        keep_made("full", given, (fill_value,), read, value, BufferCache().fill)
     return out
 
 
@@ -289,7 +294,9 @@ def full(
 
 @_made_like()
 @fast_function("empty_like", settings=TYPED)
-def empty_like(x: AnyArray, /, *, dtype: object = None, device: str | None = None) -> PArray:
+def empty_like(
+    x: AnyArray, /, *, dtype: AnyDType | None = None, device: str | None = None
+) -> PArray:
     """Return an array of unset values, of the shape of another.
 
     Examples
@@ -302,7 +309,9 @@ def empty_like(x: AnyArray, /, *, dtype: object = None, device: str | None = Non
 
 @_made_like()
 @fast_function("zeros_like", settings=TYPED)
-def zeros_like(x: AnyArray, /, *, dtype: object = None, device: str | None = None) -> PArray:
+def zeros_like(
+    x: AnyArray, /, *, dtype: AnyDType | None = None, device: str | None = None
+) -> PArray:
     """Return zeros, of the shape of another array.
 
     Examples
@@ -315,7 +324,9 @@ def zeros_like(x: AnyArray, /, *, dtype: object = None, device: str | None = Non
 
 @_made_like()
 @fast_function("ones_like", settings=TYPED)
-def ones_like(x: AnyArray, /, *, dtype: object = None, device: str | None = None) -> PArray:
+def ones_like(
+    x: AnyArray, /, *, dtype: AnyDType | None = None, device: str | None = None
+) -> PArray:
     """Return ones, of the shape of another array.
 
     Examples
@@ -329,7 +340,12 @@ def ones_like(x: AnyArray, /, *, dtype: object = None, device: str | None = None
 @_made_like(value=_VALUE, overflow=_OVERFLOW)
 @fast_function("full_like", settings=TYPED)
 def full_like(
-    x: AnyArray, /, fill_value: AnyArray, *, dtype: object = None, device: str | None = None
+    x: AnyArray,
+    /,
+    fill_value: AnyArray,
+    *,
+    dtype: AnyDType | None = None,
+    device: str | None = None,
 ) -> PArray:
     """Return one value, in the shape of another array.
 

@@ -28,7 +28,7 @@ from promoarray.dtypes import INTEGERS, WEAK, DType, Format
 from promoarray.dtypes import isdtype as _isdtype
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.operations import Form
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, AnyDType, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 from promoarray.promotion.policy import Policy
@@ -40,7 +40,7 @@ __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "promote_types", "
 @fast_function("astype", form=Form.OPERATOR)
 def astype(
     x: AnyArray,
-    dtype: object,
+    dtype: AnyDType,
     /,
     *,
     copy: bool = True,
@@ -174,7 +174,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 
 @fast_function("promote_types", settings={"makes": PArray})
-def promote_types(type1: object, type2: object, /) -> DType:
+def promote_types(type1: AnyDType, type2: AnyDType, /) -> DType:
     """Return the common dtype of two dtypes under the policy in force.
 
     Parameters
@@ -213,7 +213,7 @@ def _promoted(policy: Policy, operands: tuple[Operand, ...]) -> DType | Refusal:
 
 
 @fast_function("can_cast", settings={"makes": PArray})
-def can_cast(from_: Any, to: object, /) -> bool:
+def can_cast(from_: Any, to: AnyDType, /) -> bool:
     """Return whether the policy in force calls a cast allowed.
 
     Parameters
@@ -255,7 +255,7 @@ def _can_cast(policy: Policy, source: DType, target: DType) -> bool:
     return policy.can_cast(source, target)
 
 
-def isdtype(dtype: object, kind: object) -> bool:
+def isdtype(dtype: AnyDType, kind: object) -> bool:
     """Return whether ``dtype`` is of ``kind``.
 
     Parameters

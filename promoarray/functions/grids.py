@@ -16,7 +16,7 @@ from promoarray.core.operands import as_array
 from promoarray.errors import quoted
 from promoarray.functions._creation import buffer_of, cast_values, default
 from promoarray.functions._docs import template
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, AnyDType, PArray
 from promoarray.promotion.in_force import get_policy
 
 __all__ = ["eye", "meshgrid", "tril", "triu"]
@@ -29,7 +29,7 @@ def eye(
     /,
     *,
     k: int = 0,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     device: str | None = None,
 ) -> PArray:
     """Return a matrix with ones on a diagonal.
@@ -77,7 +77,7 @@ def eye(
 
 
 @fast_move
-def meshgrid(*arrays: Any, indexing: str = "xy") -> Move[tuple[PArray, ...]]:
+def meshgrid(*arrays: AnyArray, indexing: str = "xy") -> Move[tuple[PArray, ...]]:
     """Return coordinate matrices of one-dimensional arrays.
 
     Parameters

@@ -26,7 +26,7 @@ from promoarray.kernels.portable.ranges import (
     arange_by_first_two,
     line_of_one,
 )
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, AnyDType, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Plan, Refusal
 from promoarray.promotion.scalars import bounds, in_range
@@ -39,12 +39,12 @@ __all__ = ["arange", "linspace"]
 
 @fast_function("arange", settings=making(PArray))
 def arange(
-    start: Any,
+    start: AnyArray,
     /,
-    stop: Any = None,
-    step: Any = 1,
+    stop: AnyArray | None = None,
+    step: AnyArray = 1,
     *,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     device: str | None = None,
 ) -> PArray:
     """Return evenly spaced values ``start, start + step, …`` below ``stop``.
@@ -288,12 +288,12 @@ _NUMPYS = (int, float, complex, np.generic, np.ndarray)
 
 @fast_function("linspace", settings=making(PArray))
 def linspace(
-    start: Any,
-    stop: Any,
+    start: AnyArray,
+    stop: AnyArray,
     /,
     num: int,
     *,
-    dtype: object = None,
+    dtype: AnyDType | None = None,
     device: str | None = None,
     endpoint: bool = True,
 ) -> PArray:

@@ -18,7 +18,7 @@ from promoarray.core.shapes import axes_in
 from promoarray.dtypes import DType
 from promoarray.errors import quoted
 from promoarray.functions._docs import template
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, Axes, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
 
@@ -120,7 +120,7 @@ def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
 
 
 @fast_move
-def count_nonzero(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> Move[PArray]:
+def count_nonzero(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> Move[PArray]:
     """Count the elements that are not zero.
 
     Parameters

@@ -11,7 +11,7 @@ from promoarray.core.fast_path import TYPED, fast_function
 from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in, number
 from promoarray.functions._docs import reduction, template
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, AnyDType, Axes, PArray
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
@@ -76,7 +76,7 @@ _cumulative = template(
 )
 @fast_function("sum", settings=TYPED, axis=None, keepdims=False)
 def sum(
-    x: AnyArray, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False
+    x: AnyArray, /, *, axis: Axes = None, dtype: AnyDType | None = None, keepdims: bool = False
 ) -> PArray:
     """Sum elements.
 
@@ -99,7 +99,7 @@ def sum(
 )
 @fast_function("prod", settings=TYPED, axis=None, keepdims=False)
 def prod(
-    x: AnyArray, /, *, axis: Any = None, dtype: object = None, keepdims: bool = False
+    x: AnyArray, /, *, axis: Axes = None, dtype: AnyDType | None = None, keepdims: bool = False
 ) -> PArray:
     """Multiply elements.
 
@@ -124,7 +124,7 @@ def prod(
     refuses=_NO_MEAN,
 )
 @fast_function("mean", axis=None, keepdims=False)
-def mean(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def mean(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> PArray:
     """Return the arithmetic mean.
 
     Examples
@@ -142,7 +142,7 @@ def mean(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 )
 @fast_function("std", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
 def std(
-    x: AnyArray, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+    x: AnyArray, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> PArray:
     """Return the standard deviation.
 
@@ -166,7 +166,7 @@ def std(
 )
 @fast_function("var", passed=_DDOF, axis=None, correction=0.0, keepdims=False)
 def var(
-    x: AnyArray, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+    x: AnyArray, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False
 ) -> PArray:
     """Return the variance.
 
@@ -196,7 +196,7 @@ _extreme = reduction(
 
 @_extreme
 @fast_function("max", axis=None, keepdims=False)
-def max(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def max(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> PArray:
     """Return the largest element.
 
     Examples
@@ -209,7 +209,7 @@ def max(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 @_extreme
 @fast_function("min", axis=None, keepdims=False)
-def min(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def min(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> PArray:
     """Return the smallest element.
 
     Examples
@@ -223,7 +223,12 @@ def min(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 @_cumulative(initial="Whether a 0 comes first, and the axis is one longer.")
 @fast_function("cumulative_sum", settings=TYPED, axis=None, include_initial=False)
 def cumulative_sum(
-    x: AnyArray, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
+    x: AnyArray,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: AnyDType | None = None,
+    include_initial: bool = False,
 ) -> PArray:
     """Return the running sum along an axis.
 
@@ -239,7 +244,12 @@ def cumulative_sum(
 @_cumulative(initial="Whether a 1 comes first, and the axis is one longer.")
 @fast_function("cumulative_prod", settings=TYPED, axis=None, include_initial=False)
 def cumulative_prod(
-    x: AnyArray, /, *, axis: int | None = None, dtype: object = None, include_initial: bool = False
+    x: AnyArray,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: AnyDType | None = None,
+    include_initial: bool = False,
 ) -> PArray:
     """Return the running product along an axis.
 

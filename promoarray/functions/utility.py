@@ -15,7 +15,7 @@ from promoarray.core.shapes import axis_in
 from promoarray.dtypes import WEAK
 from promoarray.errors import quoted
 from promoarray.functions._docs import reduction
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, Axes, PArray
 from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.in_force import policy as in_force
 
@@ -30,7 +30,7 @@ _truth = partial(
 
 @_truth(result="Of bools; PyTorch gives uint8 for uint8. True of no elements.")
 @fast_function("all", axis=None, keepdims=False)
-def all(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def all(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> PArray:
     """Return whether every element is true.
 
     Examples
@@ -43,7 +43,7 @@ def all(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 @_truth(result="Of bools; PyTorch and MindSpore give uint8 for uint8. False of no elements.")
 @fast_function("any", axis=None, keepdims=False)
-def any(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
+def any(x: AnyArray, /, *, axis: Axes = None, keepdims: bool = False) -> PArray:
     """Return whether any element is true.
 
     Examples
@@ -60,7 +60,13 @@ def any(x: AnyArray, /, *, axis: Any = None, keepdims: bool = False) -> PArray:
 
 @fast_function("diff", axis=-1)
 def diff(
-    x: AnyArray, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None
+    x: AnyArray,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: AnyArray | None = None,
+    append: AnyArray | None = None,
 ) -> PArray:
     """Return the differences of neighbours along an axis.
 

@@ -12,7 +12,7 @@ from promoarray.errors import quoted
 from promoarray.functions.data_types import astype
 from promoarray.linalg.arguments import matrices, square
 from promoarray.linalg.systems import inv
-from promoarray.parray import AnyArray, PArray
+from promoarray.parray import AnyArray, AnyDType, PArray
 
 _cross, _matrix_power = fast_call("cross", "axis"), fast_call("matrix_power", "n")
 _diagonal, _trace = fast_call("diagonal", "offset"), fast_call("trace", "offset", "axis1", "axis2")
@@ -155,7 +155,7 @@ def diagonal(x: AnyArray, /, *, offset: int = 0) -> PArray:
     return _diagonal(matrices(x, "diagonal"), offset=offset)
 
 
-def trace(x: AnyArray, /, *, offset: int = 0, dtype: object = None) -> PArray:
+def trace(x: AnyArray, /, *, offset: int = 0, dtype: AnyDType | None = None) -> PArray:
     """Sum a diagonal of matrices.
 
     Parameters
