@@ -330,6 +330,8 @@ class PArray(Conversions):
             one of another library, name what to write."""
             if name == "_data":
                 refuse_masked(sys._getframe(1))
+            if name == "_numba_type_":  # by which Numba asks what an argument of its functions is
+                raise TypeError("Numba compiles for NumPy's arrays; write np.asarray(x) for it")
             if name != "_buffer" and is_lazy(backend_of(self._buffer)):
                 more = _above[0].lazy_attributes()
                 if name in more:

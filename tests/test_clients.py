@@ -169,6 +169,12 @@ def test_einops_arranges_by_the_array_api(xp: Any) -> None:
     assert same(einops.repeat(x, "r c -> r c k", k=2), xp, np.stack([NUMBERS, NUMBERS], -1))
 
 
+def test_functions_of_numba_say_what_to_write(xp: Any) -> None:
+    jitted = library("numba").njit(lambda a: a.sum())
+    with pytest.raises(TypeError, match=r"write np\.asarray\(x\)"):
+        jitted(xp.asarray(NUMBERS))
+
+
 def test_quantities_of_pint_keep_the_policy(xp: Any) -> None:
     units = library("pint").UnitRegistry()
     length = units.Quantity(xp.asarray(NUMBERS), "m")

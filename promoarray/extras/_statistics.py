@@ -24,6 +24,7 @@ from promoarray.functions import xp
 from promoarray.functions.data_types import result_type
 from promoarray.parray import Axes, Data, PArray
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import Operand
 
 METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 """What every framework with quantiles has."""
@@ -335,7 +336,8 @@ def cov(
     -------
     PArray, shape (N, N), or () of one variable
         Under NumPy's policies float64 or complex128. Elsewhere floats keep their dtype and
-        integers become the float that ``mean`` makes of them, if it does.
+        integers become float32 in PyTorch, in others the float that ``mean`` makes of them, if it
+        does.
 
     Raises
     ------
@@ -365,8 +367,12 @@ def _variables(given: Any, rowvar: bool) -> PArray:
     if x.ndim > 2:
         raise ValueError(f"cov takes a matrix or a vector, not {x.ndim} axes")
     tell_steps("cov", x)
-    fixed = (array_class((x,))._policy or get_policy()).fixed.get("cov")
-    if fixed:
+    policy = array_class((x,))._policy or get_policy()
+    fixed = policy.fixed.get("cov")
+    cell = policy.answers.cell("cov", Operand(x.dtype)) if policy.answers else None
+    if cell and not cell.refused:  # PyTorch takes integers here, of which it has no mean
+        x = xp.astype(x, policy.strong(cell.results[0]), copy=False)
+    elif fixed:
         x = xp.astype(x, complex128 if x.dtype.kind is Kind.COMPLEX else fixed, copy=False)
     elif x.dtype.kind is not Kind.COMPLEX:
         x = xp.astype(x, averaged(x, "cov"), copy=False)

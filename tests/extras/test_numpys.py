@@ -11,6 +11,7 @@ import pytest
 import promoarray as pa
 from promoarray.dtypes import CONCRETE
 from promoarray.other_names import NUMPYS
+from promoarray.policies import as_policy
 
 
 def same(found: Any, wanted: Any) -> None:
@@ -232,3 +233,16 @@ def test_vdot_of_integers_is_there_under_pytorch() -> None:
     assert (xp.vdot(x, x).dtype, xp.vdot(x, x).item()) == (pa.int32, 14)  # torch 2.13's
     z = xp.asarray([1j, 2.0])
     assert xp.vdot(z, z).item() == 5
+
+
+@pytest.mark.parametrize("name", ["cov", "corrcoef"])
+@pytest.mark.parametrize("policy", ["numpy@2", "torch@2.13", "jax@x64", "jax@x32"])
+def test_covariances_have_the_recorded_dtype(policy: str, name: str) -> None:
+    answers = as_policy(policy).answers
+    assert answers is not None
+    with pa.policy(policy):
+        for dtype in (pa.uint8, pa.int64, pa.float16, pa.float32, pa.complex64):
+            row = answers.rows[name].get(dtype.code)
+            if row is not None:
+                made = getattr(pa, name)(pa.asarray([[3, 1, 2], [2, 3, 1]]).astype(dtype))
+                assert made.dtype is row.results[0], (dtype, made.dtype)

@@ -88,10 +88,18 @@ def _steps(policy: Policy, name: str, dtypes: tuple[DType, ...]) -> tuple[object
     """The steps of a function: what is composed, what is fixed, what reads a number off an array,
     and the floats that arrays of other dtypes become."""
     others = (d for d in dtypes if name in AVERAGED and d.kind is not Kind.FLOAT)
-    means = (policy.plan("mean", (Operand(dtype),), Form.FUNCTION) for dtype in others)
-    floats = (m.reason if isinstance(m, Refusal) else policy.strong(m.result) for m in means)
+    floats = (_float_of(policy, name, dtype) for dtype in others)
     fixed = policy.fixed.get(name), policy.fixed.get("density")
     return name in policy.composed, *fixed, policy.stored.reads.get(name, ...), *floats
+
+
+def _float_of(policy: Policy, name: str, dtype: DType) -> object:
+    """The float that an array becomes, or why it becomes none."""
+    cell = policy.answers.cell(name, Operand(dtype)) if policy.answers and name == "cov" else None
+    if cell and not cell.refused:
+        return policy.strong(cell.results[0])
+    mean = policy.plan("mean", (Operand(dtype),), Form.FUNCTION)
+    return mean.reason if isinstance(mean, Refusal) else policy.strong(mean.result)
 
 
 def _index(policy: Policy, event: TakenEvent) -> tuple[Entry, str]:
