@@ -158,6 +158,7 @@ READ: dict[str, dict[str, Any]] = {
     "--max-sites": {"type": _count},
     "--calls": {"type": _count},
     "--steps": {"type": _count, "default": 0},
+    "--sample": {"type": _count, "default": 0},
     "--differences": {"type": _count, "default": 4},
     "--tolerance": {"type": float, "default": 0.0},
     "--ulps": {"type": _number},
@@ -191,7 +192,10 @@ _EDIT = "--edit  try edits, each by a run of the program; default: unless the fi
 _SAVE = """
 --save RUN.zip  also save the recording; compare, diff, why and check take it in place of a program
 """
-_STEPS = "--steps N  end the run behind N steps of training (PyTorch, Paddle, JAX)"
+_STEPS = """
+--steps N  end the run behind N steps of training (PyTorch, Paddle, JAX)
+--sample N  look at one step of training in N: the first, and every Nth behind it
+"""
 _PACKAGES = "--packages NAMES  for NumPy programs: also record these installed Python libraries"
 _HTML = "--html FILE  also write the report as an HTML page"
 _FRAMEWORK = "--framework NAME  default: what the program imports"

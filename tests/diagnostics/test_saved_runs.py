@@ -101,6 +101,8 @@ def test_a_file_that_is_damaged_is_refused(program: Path, command: Command) -> N
     for cut in (30, 200, -30):
         Path("damaged.zip").write_bytes(Path("run.zip").read_bytes()[:cut])
         command("compare damaged.zip", status=2)
+    Path("damaged.zip").write_bytes(b"QK" + Path("run.zip").read_bytes()[2:])
+    command("check damaged.zip", status=2)  # and it is not run
 
 
 def test_a_newer_format_is_refused_in_words_and_a_field_more_is_not(
@@ -191,6 +193,7 @@ def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
         {"place": {"site": -1, "program": 0}},
         {"operands": [{"code": "", "value": [1]}] * 2},
         {"operands": [{"code": "", "value": None}] * 2},
+        {"operands": [{"code": "i64", "value": 1e308}] * 2},
         {"name": "nosuch"},
     ],
 )

@@ -9,7 +9,7 @@ import os
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -51,7 +51,7 @@ from promoarray.diagnostics.record.saved import read as read_saved
 from promoarray.diagnostics.record.tape import MEMBER, Array, TapeAsked
 from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, Program, Texts, of_script, say
-from promoarray.diagnostics.run.steps import require_counted
+from promoarray.diagnostics.run.steps import ALL, Training
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.whole_file import require_place, write_whole
 from promoarray.io.reading import explained
@@ -66,7 +66,7 @@ TAPED = ("torch", "paddle", "jax")
 
 
 AGAIN = 8
-"""So many results are taken out, where a line departs again in another pass."""
+"""So many results are taken out, where a call departs again in another pass."""
 
 
 class Failed(Exception):
@@ -81,7 +81,7 @@ class Side:
     arguments: list[str]
     folder: str
     most: int  # calls
-    steps: int = 0  # of training
+    steps: Training = ALL
     saved: bool = False
     model: bool = False  # whether it is an ONNX file
     beside: Graph | None = None  # the other's run, which has the inputs of a file
@@ -134,8 +134,7 @@ class Side:
         if not libraries:
             known = ", ".join(TAPED)
             raise UsageError(f"{self.path} imports none of {known}, of which programs are aligned")
-        require_counted(self.steps, libraries[0])
-        home, steps = RECORDED[libraries[0]].editions[0][1], self.steps
+        home, steps = RECORDED[libraries[0]].editions[0][1], self.steps.of(libraries[0])
         task = Task((home,), framework=libraries[0], libraries=libraries, tape=asked, steps=steps)
         program: Program = of_script(self.path, self.arguments)
         ended = program.run(task, None, quiet=self.runs > 1, aside=True, texts=texts)
@@ -143,6 +142,8 @@ class Side:
         ended.say_bugs("align")
         if ended.status or not os.path.exists(tape):
             raise Failed(ended.stopped_under(libraries[0]) if ended.status else "nothing ran")
+        if ended.bugs:  # behind which nothing is known
+            raise Failed(f"{self.path} was not recorded to its end")
         return note(read(tape), self.noise)
 
     @property
@@ -173,8 +174,8 @@ class Side:
         if self.model or not found.framework:
             raise UsageError(f"{self.path} is no program whose dtypes are recorded")
         home = RECORDED[found.framework].editions[0][1]
-        require_counted(self.steps, found.framework)
-        task = Task((home,), framework=found.framework, libraries=found.libraries, steps=self.steps)
+        steps = self.steps.of(found.framework)
+        task = Task((home,), framework=found.framework, libraries=found.libraries, steps=steps)
         self.ended = ended = of_script(self.path, self.arguments).run(
             task, None, quiet=False, aside=True
         )
@@ -240,7 +241,8 @@ def _side(path: str, args: argparse.Namespace, folder: str) -> Side:
             f"{path} is a file of the format {found}; align takes programs, runs that "
             "it saved, and ONNX models"
         )
-    return Side(path, args.args, folder, args.calls or 0, args.steps, is_saved(path), found == ONNX)
+    steps = Training(args.steps, args.sample)
+    return Side(path, args.args, folder, args.calls or 0, steps, is_saved(path), found == ONNX)
 
 
 def _only_saved(sides: list[Side], args: argparse.Namespace) -> int:
@@ -293,9 +295,12 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 continue
             if departure is None:
                 return found
-            again = any(each.at == departure.at for each in found.departures)
+            if departure.kind == OUTSIDE and _gradients_go_through(mine, made):
+                found.ended = "Gradients go through the line named: they were not looked at."
+                return found
+            again = any(map(departure.repeats, found.departures))
             if again and len(made) >= AGAIN:
-                found.ended = "The line departs again: what follows was not looked at."
+                found.ended = "The call departs again: what follows was not looked at."
                 return found
             if not again:
                 if args.edit and not (second.saved or second.model):
@@ -314,6 +319,16 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 return found
             made[at, counterpart[0]] = counterpart[1]
             mine = second.run(given, made)
+
+
+def _gradients_go_through(run: Graph, made: Collection[tuple[int, int]]) -> bool:
+    """Whether gradients go through a call of which a result was taken out, as of the call itself.
+
+    None go through what a call writes into its operands: running averages, or weights.
+    """
+    into = {id(then) for node in run.nodes for _, then in node.replaced}
+    calls = {node.number: node for node in run.nodes if not node.step}
+    return any(id(calls[number].results[place]) not in into for number, place in made)
 
 
 def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | None:
@@ -345,7 +360,8 @@ def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | 
         chosen = (alike or near)[:1] if call.operation else near[:1]
         step, theirs = first.step and departure.goes_on is None, departure.theirs
         if step and theirs is not None and theirs.size == x.size:
-            chosen = [theirs]
+            whole = [y for *_, y in same if y.maker and y.maker.number == first.number]
+            chosen = [min((theirs, *whole), key=lambda y: distance(y, x))]
         if not chosen and departure.theirs and departure.theirs.size == x.size:
             chosen = [departure.theirs]  # a step of a function
         if chosen and (moved := in_layout(chosen[0], x)) is not None:

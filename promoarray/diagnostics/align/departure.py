@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.diagnostics.align.graph import Node, Value, distance, largest
+from promoarray.diagnostics.align.graph import Node, Value, distance, in_layout, largest
 from promoarray.diagnostics.align.options import differing, last
 from promoarray.diagnostics.align.pairing import DEPARTS, STEP, Pairing, made_of_numbers
 from promoarray.diagnostics.align.weights import CASTS
@@ -39,6 +39,12 @@ class Departure:
     def at(self) -> tuple[str, int]:
         """The line of the second program."""
         return self.second.place.file, self.second.place.line
+
+    def repeats(self, other: Departure) -> bool:
+        """Whether it stands at the line of another for the same call, of either program."""
+        firsts = {each.first and each.first.number for each in (self, other)}
+        same = self.second.said == other.second.said or len(firsts - {None}) == 1
+        return self.at == other.at and same
 
     def apart(self) -> tuple[float, float] | None:
         """The largest difference in units in the last place, and relative to the largest."""
@@ -264,6 +270,10 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
             yield less
             return
         cause, numbers = _cause(first, node, theirs, mine)
+        by_number = node.operation in _BY_NUMBER and len(node.scalars) == len(node.operands) == 1
+        more = by_number and node.operation != first.operation
+        if more and pairing.pairs.get(node.operands[0]) in first.operands:
+            cause = f"a step more: the second has {node.said} {node.scalars[0]:g} there"
         same = theirs.size == mine.size
         given = (theirs, mine) if same else (None, None)
         found = Departure(VALUES, first, node, cause, *given)
@@ -419,18 +429,25 @@ def _whole(first: Node, second: Node) -> str:
 
 
 def _average(first: Node, second: Node, theirs: Value, mine: Value) -> str:
-    """Say by how much the part differs that two running averages take in, if they are such."""
+    """Say by how much the part differs that two running averages or updates add, if they are such.
+
+    An update adds to what it is given as it is: that of an optimizer, with its learning rate.
+    """
     old = [x for x in second.operands if x.shape == mine.shape and x.size > 1]
     shares = {s for node in (first, second) for s in node.scalars if 0 < s < 1}
-    if theirs.shape != mine.shape or not old or not shares:
+    moved = in_layout(theirs, mine) if old and theirs.size == mine.size else None
+    if moved is None:
         return ""
     for before in old:
-        for share in sorted({*shares, *(1 - s for s in shares)}):
-            a, b = (x.wide - share * before.wide for x in (theirs, mine))
+        for share in (*sorted({*shares, *(1 - s for s in shares)}), 1.0):
+            a, b = (x - share * before.wide for x in (moved.astype(np.float64), mine.wide))
             ratio = float(np.median(a / b)) if b.all() else 0.0
-            close = np.allclose(a, b * ratio, rtol=abs(ratio - 1) / 20)
-            if not ratio or not close or abs(ratio - 1) < 1e-5:
+            unit = np.abs(before.wide).max() * 2.0**-22
+            close = np.allclose(a, b * ratio, rtol=abs(ratio - 1) / 20, atol=unit)
+            if not ratio or not close or abs(ratio - 1) < 1e-5 or np.abs(a).max() < 16 * unit:
                 continue
+            if share == 1.0 or not before.wide.any():
+                return f"what is added there is {ratio:.6g} times as much in the first"
             count = max((x.size for x in second.operands), default=0) // mine.size
             said = f"what the running average takes in is {ratio:.6g} times as much in the first"
             if count > 1 and abs(ratio ** (1 if ratio > 1 else -1) - count / (count - 1)) < 1e-4:

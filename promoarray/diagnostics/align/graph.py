@@ -125,6 +125,7 @@ class Graph:
     framework: str
     unread: int  # values that could not be read, or were not kept
     why: list[str]  # what they are
+    left: list[str] = field(default_factory=list)  # what was not looked at
     measured: bool = False  # whether its values know how far rounding moves them
 
 
@@ -190,7 +191,8 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
     unread = sum(data["unread"].values()) + unkept
     why = [*data["unread"], *["more than is kept"] * bool(unkept)]
     frameworks = dict.fromkeys(call["framework"] for call in data["calls"])
-    return Graph(nodes, values, data["calls"], " and ".join(frameworks), unread, why)
+    left = [*map(str, data.get("left", ()))]
+    return Graph(nodes, values, data["calls"], " and ".join(frameworks), unread, why, left)
 
 
 def _is_plain(x: Any) -> bool:
@@ -218,7 +220,7 @@ def _steps(own: Node, call: dict[str, Any], values: dict[str, Value]) -> list[No
     nodes: list[Node] = []
     given = own.results[0].dtype if own.results else ""
     try:
-        for step in steps_of(call, real):
+        for step in _quietly(steps_of(call, real)):
             name = f"step {next(_numbers)}"  # which no value of the other run has
             made[step.name] = Value(name, "", step.value.shape, step.value, within=given)
             operands = [value_of(x) for x in step.operands]
@@ -236,6 +238,11 @@ def _steps(own: Node, call: dict[str, Any], values: dict[str, Value]) -> list[No
     last, result = nodes[-1].results[0], own.results[0]
     fits = last.size == result.size and distance(last, result) < 0.05
     return nodes if fits else []
+
+
+def _quietly(steps: Iterator[Step]) -> Iterator[Step]:
+    with np.errstate(all="ignore"):  # of numbers that are not finite
+        yield from steps
 
 
 class _Wide(dict[str, Any]):

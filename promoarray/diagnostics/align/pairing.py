@@ -154,7 +154,7 @@ class Pairing:
             if good:  # what is written over leads to what is written: a running average, say
                 leads.update(x for x in node.operands if kept.get(x, x) in (x, *good))
         for node in graph.nodes:
-            unknown = any(self.state.get(x) == UNKNOWN for x in node.operands)
+            unknown = any(self.state.get(x) == UNKNOWN and x.size for x in node.operands)
             for x in node.results:
                 if x in paired:
                     self.state[x] = PAIRED
@@ -216,14 +216,14 @@ class Pairing:
         left, seen = [*node.operands], set[Value]()
         while left:
             x = left.pop()
-            if x in seen:
+            if x in seen or not x.size:  # what is empty is made of nothing
                 continue
             seen.add(x)
             if pairs is not None and x in pairs:
                 found.add(self.kin(pairs[x])[0])
             elif pairs is None and (x in self._back or x.maker is None):
                 found.add(self.kin(x)[0])
-            elif x.maker is not None:
+            elif x.maker is not None and not _FILLS.search(x.maker.name):
                 left += x.maker.operands
         return found
 
@@ -237,7 +237,7 @@ _CHOOSE = frozenset({"max", "min", "argmax", "argmin", "maximum", "minimum", "cl
 """What may be the same of operands that are not."""
 
 
-_FILLS = re.compile(r"(_like|\b(zeros|ones|full|empty))$")
+_FILLS = re.compile(r"(_like|\b(zeros|ones|full|empty)_?)$")
 """What makes arrays of no values that it is given: what is wrong with them, their use shows."""
 
 

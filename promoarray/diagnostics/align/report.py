@@ -45,6 +45,7 @@ class Aligned:
         if not whole:
             return
         for word, graph in (("first", pairing.first), ("second", pairing.second)):
+            self.open += [what for what in graph.left if what not in self.open]
             if graph.unread:
                 why = listed(graph.why, most=2)
                 self.open.append(f"{counted(graph.unread, 'value')} of the {word} not read: {why}")

@@ -246,6 +246,17 @@ def var(input: Array, axes: tuple[int, ...], correction: float = 1) -> Iterator[
     yield _do("divided by the count", "divide", total, scalar=count - correction)
 
 
+def momentum(
+    param: Array, grad: Array, velocity: Array, rate: Array, mu: float, nesterov: float = 0.0
+) -> Iterator[Step]:
+    """A step of SGD with momentum."""
+    if nesterov:
+        raise ValueError("another momentum than this")
+    yield (kept := _do("the momentum", "multiply", velocity, scalar=mu))
+    yield (moved := _do("with the gradient", "add", kept, grad))
+    yield Step("the update", "subtract", (param, moved), param - rate * moved.value)
+
+
 def silu(input: Array) -> Iterator[Step]:
     """``x * sigmoid(x)``."""
     value = 1 / (1 + np.exp(-input))
@@ -272,6 +283,7 @@ _SIGNATURES: dict[str, tuple[Callable[..., Iterator[Step]], str]] = {
     "silu": (silu, "input"),
     "swish": (silu, "input"),
     "var": (var, "input axes"),
+    "momentum_": (momentum, "param grad velocity rate _ mu nesterov"),
 }
 _NAMES = {
     "x": "input",

@@ -55,7 +55,7 @@ from promoarray.diagnostics.run.program import (
     program_of,
     say,
 )
-from promoarray.diagnostics.run.steps import require_counted
+from promoarray.diagnostics.run.steps import Training
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.spans import base_folder, relative
 from promoarray.promotion.registry import as_policy
@@ -128,9 +128,9 @@ def _recording(args: argparse.Namespace) -> RecordedReport | None:
     if names_format(script) or not is_saved(script):
         if not (model := model_format(args)):
             return None
-        require_options(args, model, ("framework", "shadow", "packages", "save", "steps"))
+        require_options(args, model, ("framework", "shadow", "packages", "save", "steps", "sample"))
         return of_model(args, model, None, fill(args))
-    names = "only", "shadow", "ulps", "packages", "save", "steps"
+    names = "only", "shadow", "ulps", "packages", "save", "steps", "sample"
     require_no_options(args.script, args, *names)
     saved = read(args.script)
     if not saved.checked:
@@ -141,14 +141,14 @@ def _recording(args: argparse.Namespace) -> RecordedReport | None:
 
 
 def _task(found: Expected, asked: Asked, args: argparse.Namespace) -> Task:
-    require_counted(args.steps, found.framework)
+    steps = Training(args.steps, args.sample).of(found.framework)
     if not found.framework:
         if args.save:
             raise NotSaved("promoarray check saves no run of promoarray's own arrays: compare does")
         return Task(probes=(Looked(asked),))
     home = RECORDED[found.framework].editions[0][1]
     what: Any = {"origins": True, "checks": asked, "packages": tuple(args.packages)}
-    what["steps"] = args.steps
+    what["steps"] = steps
     return Task((home,), framework=found.framework, libraries=found.libraries, **what)
 
 

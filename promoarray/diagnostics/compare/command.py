@@ -74,7 +74,7 @@ from promoarray.diagnostics.run.program import (
     program_of,
     say,
 )
-from promoarray.diagnostics.run.steps import require_counted
+from promoarray.diagnostics.run.steps import Training
 from promoarray.diagnostics.run.task import Task
 from promoarray.promotion.in_force import process_default
 from promoarray.promotion.policy import Policy
@@ -187,7 +187,7 @@ class Comparison:
             libraries=self.expected.libraries,
             halves=self.halves,
             packages=args.packages,
-            steps=args.steps,
+            steps=Training(args.steps, args.sample),
             recorded=bool(args.save) and not self.framework,
         )
 
@@ -311,7 +311,7 @@ def _tell_losses(report: ModelReport) -> None:
 UNDERFLOWS = 0.1
 """The share of results that have to vanish before underflow is told."""
 
-_OF_RUNS = ("run", "run_all", "stop", "save", "packages", "show", "steps")
+_OF_RUNS = ("run", "run_all", "stop", "save", "packages", "show", "steps", "sample")
 """Options of a program that runs."""
 
 
@@ -373,7 +373,7 @@ def _recorded(args: argparse.Namespace) -> Expected:
                 f"{found}, which {found} itself computes while it is recorded. Leave {option} out, "
                 f"or write --framework {OWN} if it computes with promoarray"
             )
-    require_counted(args.steps, expected_of.framework)
+    Training(args.steps, args.sample).of(expected_of.framework)
     return expected_of
 
 

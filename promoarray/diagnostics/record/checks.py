@@ -14,7 +14,7 @@ import numpy as np
 
 from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.losses.elements import extent
+from promoarray.diagnostics.losses.elements import extent, plain
 from promoarray.diagnostics.losses.examined import (
     MOST,
     Operand,
@@ -226,7 +226,10 @@ class Checks:
         ``given`` answers what the operation itself was given, of which the report has the range.
         """
         how: Any = {"kinds": self.asked.kinds & {OVERFLOW, NAN}, "bound": self.asked.bound}
-        self._note_gradient(met, born(met.operands, met.results, **how), given)
+        found = [*born(met.operands, met.results, **how)]
+        if any(loss.kind == NAN for loss in found) and any(map(_has_nan, given())):
+            found = [loss for loss in found if loss.kind != NAN]  # it was there before
+        self._note_gradient(met, found, given)
 
     def vanished(self, met: Met, exact: Values, given: Callable[[], Sequence[Operand]]) -> None:
         """Look whether a gradient, the result, is zero or subnormal where the exact one is not."""
@@ -343,6 +346,10 @@ class Checks:
                 each.total = each.passes if backward or counted is None else counted[0][0]
                 each.about = (name, place) in self._about
             return sorted(self.lost.values(), key=lambda each: each.order)
+
+
+def _has_nan(x: Operand) -> bool:
+    return isinstance(x, Values) and bool(np.isnan(plain(x)).any())
 
 
 def _told_of(met: Met, loss: Loss, places: Any) -> Loss:

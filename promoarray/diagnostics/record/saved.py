@@ -33,7 +33,7 @@ from promoarray.diagnostics.record.report import EAGER, UNSEEN, Drift, RecordedR
 from promoarray.diagnostics.record.report import KINDS as _CALLS
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.whole_file import write_whole
-from promoarray.dtypes import BY_CODE, WEAK, DType
+from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType
 from promoarray.operations import Form, operation
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -63,7 +63,7 @@ def is_saved(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             first = file.read(100)
-        if not first.startswith(b"PK"):
+        if not (first.startswith(b"PK") or zipfile.is_zipfile(path)):
             return _BEFORE in first
         with zipfile.ZipFile(path) as archive:
             return MEMBER in archive.namelist()
@@ -238,6 +238,8 @@ def _require_sound(flow: Flow) -> None:
         if each.kind in (OPERATION, ASSIGNMENT):
             values = [x.value for x in each.operands if not (x.code and x.value is None)]
             known = known and WEAK.keys() >= {*map(type, values)}
+            whole = [x for x in each.operands if x.code and BY_CODE[x.code].kind in INTEGERS]
+            known = known and all(isinstance(x.value, int | None) for x in whole)
         if each.kind == ENTRY:
             known = known and each.options["source"] in BY_CODE
             known = known and 0 <= each.options["data"] <= _MOST_DATA

@@ -50,6 +50,7 @@ class Tape:
         self._sites: dict[Site, int] = {}
         self._size = 0
         self.unread: Counter[str] = Counter()
+        self.left: list[str] = []  # what was not looked at, and why
         self._kept: dict[str, Array] = {}
 
     def value(self, array: Array | None, dtype: str) -> str:
@@ -86,6 +87,7 @@ class Tape:
             "values": self.values,
             "sites": [{name: getattr(site, name) for name in fields} for site in self._sites],
             "unread": dict(self.unread),
+            "left": self.left,
         }
         with zipfile.ZipFile(self.asked.path, "w") as archive:
             archive.writestr(MEMBER, json.dumps(data, separators=(",", ":")))

@@ -40,6 +40,9 @@ class Taped:
     ) -> Noted | None:
         """Note what a call is given, with what the run goes on with in its place."""
         if self._tape.full:
+            if not self._tape.left:
+                most = self._tape.asked.most
+                self._tape.left.append(f"what follows {most} calls (--calls ends there)")
             return None
         self._for_shapes = _is_for_shapes(frame)
         if self._tape.asked.given:
@@ -70,7 +73,8 @@ class Taped:
             if (number, place) in tape.asked.made:
                 other = kind.with_values(x, tape.asked.made[number, place])
                 result = result if other is x else _exchanged(result, x, other)
-                results[place] = self._value(other)
+                old, results[place] = results[place], self._value(other)
+                written = [[b, results[place] if a == old else a] for b, a in written]
         if not results:
             return (result,)
         words = kind.words.operations

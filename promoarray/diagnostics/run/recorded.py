@@ -25,7 +25,7 @@ from promoarray.diagnostics.record.origins import Origins
 from promoarray.diagnostics.record.recorder import Recorder
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.tape import Tape, seed
-from promoarray.diagnostics.run.steps import COUNTED, ending_behind
+from promoarray.diagnostics.run.steps import COUNTED, Steps, counting
 from promoarray.diagnostics.run.task import VARIABLE, Findings, Task
 from promoarray.diagnostics.run.watch import Watch, keep_watching, watched
 from promoarray.promotion.policy import Policy
@@ -60,7 +60,8 @@ class RecordingWatch(Watch):
     """
 
     def __init__(self, task: Task, folder: str, library: str) -> None:
-        self._ending = False
+        self._ending = self._left_out = False
+        self._counted: list[Steps] = []
         self._origins = Origins() if task.origins else None
         self._checks = None if task.checks is None else Checks(task.checks)
         self._tape = None if task.tape is None else Tape(task.tape)
@@ -102,8 +103,9 @@ class RecordingWatch(Watch):
 
     def _recording(self, recorder: Recorder) -> AbstractContextManager[Any]:
         task, name = self.task, recorder.framework
-        if task.steps and name in COUNTED:
-            self._entered.enter_context(ending_behind(name, task.steps, self._end))
+        if any(task.steps) and name in COUNTED:
+            counted_here = counting(name, task.steps, self._end, self._leave)
+            self._counted.append(self._entered.enter_context(counted_here))
         if name not in REWRITTEN:
             self._say_unheard(name)
             return recording(RECORDED[name], recorder)
@@ -117,9 +119,24 @@ class RecordingWatch(Watch):
 
     def _end(self) -> None:
         """Note that the run ends before the program does."""
-        what = f"what follows {counted(self.task.steps, 'step')} of training"
-        self.recorders[0].report.unexamined[NotExamined(what, "--steps ended the run there")] = 1
+        what = f"what follows {counted(self.task.steps.most, 'step')} of training"
+        self._not_examined(what, "--steps ended the run there")
         self._ending = True  # what the program does if it goes on was not asked for
+
+    def _leave(self, left_out: bool) -> None:
+        self._left_out = left_out
+
+    def _not_examined(self, what: str, why: str) -> None:
+        self.recorders[0].report.unexamined[NotExamined(what, why)] = 1
+        if self._tape is not None:
+            self._tape.left.append(f"{what} ({why})")
+
+    def _name_left_out(self) -> None:
+        taken, every = max((x.taken for x in self._counted), default=0), self.task.steps.every
+        if every and (left := taken - -(-taken // every)):
+            what = f"{left} of {counted(taken, 'step')} of training"
+            what += ", and what follows the last" * self._left_out
+            self._not_examined(what, f"--sample looks at one in {every}")
 
     def _say_unheard(self, library: str) -> None:
         """Note the other threads that are there when a library is imported: nobody hears of what
@@ -143,7 +160,7 @@ class RecordingWatch(Watch):
 
     def heard(self, function: Callable[..., Any], *given: Any) -> Any:
         """Call what looks at the program's calls, and write down what it found."""
-        if self._ending:  # what is called then is no part of the program
+        if self._ending or self._left_out:  # what is called then is no part of the program
             return None
         answer = self._guarded(function, *given)
         with notify_lock:
@@ -157,6 +174,8 @@ class RecordingWatch(Watch):
                 self._guarded(self._write_if_due)
 
     def _ended(self) -> Findings:
+        if not self._ending:
+            self._name_left_out()
         self._ending = True
         for each in self.recorders:
             each.forget_calls()  # those that are known are counted without being heard

@@ -1,4 +1,4 @@
-"""Steps of training: a run that is long ends behind so many of them."""
+"""Steps of training: a long run ends behind so many of them, or is looked at in some of them."""
 
 from __future__ import annotations
 
@@ -8,40 +8,67 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from promoarray.diagnostics.exit_codes import UsageError
 
 COUNTED = {"torch": "torch.optim", "paddle": "paddle.optimizer", "jax": ""}
-"""Whose steps are counted, and the module that has their optimizers; of JAX the calls of compiled
-functions are that take two arrays or more, as a state, and return as many of the same shapes."""
+"""Whose steps are counted, and the module that has their optimizers; of JAX the calls are that take
+a gradient, and those of compiled functions that return a state of the shapes of one they take."""
 
 
-def require_counted(steps: int, framework: str) -> None:
-    """Raise UsageError where steps are asked for of a program without such an optimizer."""
-    if steps and framework not in COUNTED:
-        known = " and ".join(COUNTED)
-        raise UsageError(
-            f"--steps counts the steps of {known}, and this is a program of "
-            f"{framework or 'promoarray'}"
-        )
+class Training(NamedTuple):
+    """Steps of training that a command asks for."""
+
+    most: int = 0  # behind so many the run ends; 0 for all
+    every: int = 0  # of so many the first is looked at; 0 for all
+
+    def of(self, framework: str) -> Training:
+        """Return them.
+
+        Raises
+        ------
+        UsageError
+            Of a program without such an optimizer, if any are asked for.
+        """
+        if any(self) and framework not in COUNTED:
+            known = " and ".join(COUNTED)
+            raise UsageError(
+                f"{'--steps' if self.most else '--sample'} counts the steps of {known}, and this "
+                f"is a program of {framework or 'promoarray'}"
+            )
+        return self
 
 
-class _Steps:
-    """Counts steps, and ends the program behind so many."""
+ALL = Training()
 
-    def __init__(self, most: int, end: Callable[[], object]) -> None:
-        self._most, self._end, self._taken = most, end, 0
+
+class Steps:
+    """Counts steps, ends the program behind so many, and has those left out that are not asked for.
+
+    Attributes
+    ----------
+    taken : int
+    """
+
+    def __init__(
+        self, asked: Training, end: Callable[[], object], leave: Callable[[bool], object]
+    ) -> None:
+        self._asked, self._end, self._leave, self.taken = asked, end, leave, 0
+        self._gradients = self._states = 0
 
     def take(self) -> None:
         """Count one."""
-        self._taken += 1
-        if self._taken == self._most:
+        self.taken += 1
+        most, every = self._asked
+        if self.taken == most:
             self._end()
             raise SystemExit(0)
-        if self._taken > self._most:  # a bare ``except`` has caught that
+        if most and self.taken > most:  # a bare ``except`` has caught that
             sys.stdout.flush()
             os._exit(0)
+        if every:
+            self._leave(self.taken % every != 0)
 
     def counted(self, step: Callable[..., Any]) -> Callable[..., Any]:
         """Return a method of an optimizer that counts."""
@@ -60,8 +87,17 @@ class _Steps:
 
         return stepped
 
-    def of_compiled(self, args: Sequence[Any], result: Any) -> None:
-        """Count the call of a compiled function that returns the new state of one that it took."""
+    def begins_gradient(self) -> None:
+        """Count the step that ends where the program takes its next gradient."""
+        self._gradients += 1
+        if self._gradients - 1 > self.taken:
+            self.take()
+
+    def of_compiled(self, args: Sequence[Any], result: Any, *, differentiates: bool) -> None:
+        """Count the call of a compiled function that returns the new state of one that it took.
+
+        One array is a state where the function differentiates.
+        """
         leaves = import_module("jax.tree_util").tree_flatten
         parts = [result, *(result if isinstance(result, (tuple, list)) else ())]
         kinds: list[list[Any]] = []
@@ -71,33 +107,41 @@ class _Steps:
                 [
                     (tree, [(getattr(x, "shape", None), getattr(x, "dtype", None)) for x in found])
                     for found, tree in flat
-                    if len(found) > 1
+                    if len(found) > (not differentiates)
                 ]
             )
-        if any(each in kinds[0] for each in kinds[1]):
+        self._states += any(each in kinds[0] for each in kinds[1])
+        if self._states > self.taken:
             self.take()
 
 
 @contextmanager
-def ending_behind(library: str, most: int, end: Callable[[], object]) -> Iterator[None]:
+def counting(
+    library: str,
+    asked: Training,
+    end: Callable[[], object],
+    leave: Callable[[bool], object] = lambda _: None,
+) -> Iterator[Steps]:
     """End the program, as ``sys.exit(0)`` does, as soon as its optimizers took so many steps.
 
     Parameters
     ----------
     library : str
         One of ``COUNTED``.
-    most : int
+    asked : Training
     end : callable
         Called before it ends.
+    leave : callable
+        Told before each step but the first whether it is left out.
     """
-    steps = _Steps(most, end)
+    steps = Steps(asked, end, leave)
     if library == "jax":
         told: Any = import_module("promoarray.diagnostics.record.jax.transforms").TOLD
-        told.append(steps.of_compiled)
+        told.append(steps)
         try:
-            yield
+            yield steps
         finally:
-            told.remove(steps.of_compiled)
+            told.remove(steps)
         return
     base = import_module(COUNTED[library]).Optimizer
     classes = [base]
@@ -119,7 +163,7 @@ def ending_behind(library: str, most: int, end: Callable[[], object]) -> Iterato
     if own is None:
         base.__init_subclass__ = classmethod(defined_later)
     try:
-        yield
+        yield steps
     finally:
         for each, step in before.items():
             each.step = step

@@ -16,6 +16,7 @@ from promoarray.core.events import Observer
 from promoarray.diagnostics.findings.results import MAX_SITES
 from promoarray.diagnostics.model.noted import NotExamined
 from promoarray.diagnostics.report import Report
+from promoarray.diagnostics.run.steps import ALL, Training
 
 VARIABLE = "PROMOARRAY_COMPARE"
 """Names the folder, in the environment of the program and of the processes that it starts."""
@@ -77,7 +78,7 @@ class Task:
     checks: Any = None
     # where its calls are kept with their values, as ``tape.TapeAsked`` has it
     tape: Any = None
-    steps: int = 0  # behind so many steps of an optimizer it ends; 0 for none
+    steps: Training = ALL  # those of training that are looked at
 
     @property
     def recorded_libraries(self) -> tuple[str, ...]:

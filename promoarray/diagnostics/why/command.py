@@ -29,7 +29,7 @@ from promoarray.diagnostics.run.program import (
     program_of,
     say,
 )
-from promoarray.diagnostics.run.steps import require_counted
+from promoarray.diagnostics.run.steps import Training
 from promoarray.diagnostics.run.task import Task
 from promoarray.diagnostics.whole_file import require_place
 from promoarray.diagnostics.why.edit import edits
@@ -68,11 +68,11 @@ def main(args: argparse.Namespace) -> int:
         )
         return USAGE
     try:
-        require_counted(args.steps, found.framework)
+        steps = Training(args.steps, args.sample).of(found.framework)
     except UsageError as error:
         _say(str(error))
         return USAGE
-    framework, task = found.framework, _task(found, args.steps)
+    framework, task = found.framework, _task(found, steps)
     with tempfile.TemporaryFile() as kept:
         given = StandardInput(kept)
         ended = program.run(task, given, quiet=False, aside=args.json)
@@ -102,7 +102,7 @@ def _saved(args: argparse.Namespace) -> RecordedReport | None:
     """The recording that stands in the place of a program."""
     if not args.script or not is_saved(args.script):
         return None
-    require_no_options(args.script, args, "save", "steps")
+    require_no_options(args.script, args, "save", "steps", "sample")
     return read(args.script)
 
 
@@ -128,7 +128,7 @@ def _of_saved(
     return NOTHING
 
 
-def _task(found: Expected, steps: int) -> Task:
+def _task(found: Expected, steps: Training) -> Task:
     home = RECORDED[found.framework].editions[0][1]
     libraries = found.libraries
     return Task((home,), framework=found.framework, libraries=libraries, origins=True, steps=steps)

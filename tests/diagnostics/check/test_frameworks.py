@@ -244,6 +244,13 @@ y = torch.add(input=x.detach(), other=1, out=torch.zeros(3))
     assert not report.told
 
 
+def test_a_nan_that_was_there_is_not_born_in_the_gradient(tmp_path) -> None:
+    text = """w = torch.full((4, 4), float("nan"), requires_grad=True)
+(torch.ones(2, 4) @ w).square().sum().backward()
+"""
+    assert not checked(tmp_path, "torch", text).told
+
+
 @pytest.mark.parametrize(("framework", "text", "found"), LOSSES.values(), ids=LOSSES)
 def test_losses(tmp_path, framework, text, found) -> None:
     kind, line, words = found

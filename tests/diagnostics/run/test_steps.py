@@ -1,4 +1,4 @@
-"""``--steps N``: a long run ends behind so many steps of training."""
+"""``--steps N``: a long run ends behind N steps of training; ``--sample N`` looks at one in N."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from command import Command
 
 from promoarray.diagnostics.run import steps
+from promoarray.diagnostics.run.steps import Training
 
 
 class Optimizer:
@@ -34,7 +35,7 @@ def test_a_run_ends_behind_so_many_steps(monkeypatch: Any) -> None:
     left: list[int] = []
     monkeypatch.setattr(steps.os, "_exit", left.append)
     first, second = Adam(), Optimizer()
-    with steps.ending_behind("steps", 3, lambda: told.append("ended")):
+    with steps.counting("steps", Training(3), lambda: told.append("ended")):
         assert [first.step(), second.step()] == [1, 1]
         assert not told
         with pytest.raises(SystemExit) as raised:
@@ -49,7 +50,7 @@ def test_an_optimizer_that_is_defined_later_is_counted(monkeypatch: Any) -> None
     module.Optimizer = Optimizer  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(steps.COUNTED, "steps", module.__name__)
-    with steps.ending_behind("steps", 1, lambda: None):
+    with steps.counting("steps", Training(1), lambda: None):
 
         class Lion(Optimizer):
             def step(self) -> int:
@@ -102,6 +103,76 @@ def test_a_step_of_jax_is_a_call_that_returns_the_state(command: Command) -> Non
     assert ran.data["stopped"] is None
     ran = command("compare --steps 2 --policies paddle@3.3 --json", program)
     assert "what follows 2 steps of training" in str(ran.data["verdicts"])
+
+
+def test_one_step_in_some_is_looked_at(monkeypatch: Any) -> None:
+    module = ModuleType("steps_optim")
+    module.Optimizer = Optimizer  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(steps.COUNTED, "steps", module.__name__)
+    left_out, now = [], [False]
+    optimizer = Adam()
+    with steps.counting("steps", Training(every=3), lambda: None, lambda x: now.append(x)):
+        for _ in range(7):
+            left_out.append(now[-1])
+            optimizer.step()
+    assert left_out == [False, True, True, False, True, True, False]
+
+
+def test_steps_that_were_left_out_are_named(command: Command) -> None:
+    pytest.importorskip("torch")
+    program = command.write("""
+        import torch
+        w = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        for n in range(7):
+            x = torch.tensor(300 if n in (1, 3) else 1)
+            x.to(torch.int8)
+            (w * 2).sum().backward()
+            optimizer.step()
+    """)
+    ran = command("check --sample 3 --json", program, status=1)
+    (loss,) = ran.data["losses"]
+    assert (loss["passes"], loss["of_passes"]) == (1, 3)  # of two, that of the fourth step
+    left = "4 of 7 steps of training, and what follows the last"
+    assert left in str(ran.data["not_examined"])
+    ran = command("compare --sample 3 --policies paddle@3.3 --json", program)
+    assert left in str(ran.data["verdicts"])
+
+
+JAX = """
+    import jax
+    import jax.numpy as jnp
+
+    def loss(w, x):
+        return jnp.square(x @ w).sum()
+
+    {0}
+    w = jnp.ones((3, 3))
+    for n in range(5):
+        {1}
+    print("whole")
+"""
+TRAININGS = {
+    "a gradient": ("", "w = w - 0.1 * jax.grad(loss)(w, w)"),
+    "one compiled array": (
+        "step = jax.jit(lambda w, x: w - 0.1 * jax.grad(loss)(w, x)); layer = jax.jit(jnp.tanh)",
+        "w = step(w, layer(layer(layer(w))))",
+    ),
+    "a compiled update": (
+        "update = jax.jit(lambda w, g: (w[0] - 0.1 * g, w[1]))",
+        "w = update((w, w), jax.grad(loss)(w, w))[0]",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", TRAININGS)
+def test_steps_of_plain_loops_of_jax(how: str, command: Command) -> None:
+    pytest.importorskip("jax")
+    program = command.write(JAX.format(*TRAININGS[how]))
+    for most, ends in ((4, True), (5, how != "a gradient"), (6, False)):
+        ran = command(f"check --steps {most} --json", program)
+        assert ("what follows" in str(ran.data["not_examined"])) is ends, most
 
 
 def test_a_program_without_such_an_optimizer_is_refused(command: Command) -> None:

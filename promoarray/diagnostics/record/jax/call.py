@@ -34,6 +34,7 @@ class _Open(threading.local):
     def __init__(self) -> None:
         self.calls: list[tuple[Any, ...]] = []  # what crosses each, the innermost last
         self.trying = False  # whether what is called is no part of the program
+        self.gradients = 0  # so many were taken
         self.probes: Any = None  # what looks at the cotangents meanwhile
         self.traced: Any = None  # what is met of a function that is only traced
 

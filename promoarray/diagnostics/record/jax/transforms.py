@@ -239,8 +239,8 @@ def _traced(function: Any) -> Any:
     return inner
 
 
-TOLD: list[Callable[[tuple[Any, ...], Any], object]] = []
-"""Hear of each call of a compiled function that the program itself makes."""
+TOLD: list[Any] = []
+"""Hear of what the program itself calls: each compiled function, and what takes a gradient."""
 
 
 # -- transformations ------------------------------------------------------------------------------
@@ -285,12 +285,20 @@ class _Transformed(Wrapper):
         self._inner, self._recorders, self._gives = inner, recorders, gives
         self._made: WeakKeyDictionary[Recorder, dict[Hashable, Slots]] = WeakKeyDictionary()
         self._jitted = Jitted(func, gives.args[1]) if type(func) is _Jitted else None
+        self._is_gradient = gives.func in _GRADIENTS
+        self._differentiates = False  # whether a gradient is taken in it
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         recorders = self._recorders()
         call = partial(self.__wrapped__, *args, **kwargs)
         if not recorders:
             return call()
+        own = trace_state_clean() and not OPEN.calls and not OPEN.trying
+        if self._is_gradient:
+            OPEN.gradients += 1
+            for told in TOLD if own else ():
+                told.begins_gradient()
+        before = OPEN.gradients
         bound = (self._inner.__self__,) if isinstance(self._inner, MethodType) else ()
         given = (*bound, *args), kwargs
         kinds = tuple(_kind(x) for x in tree_leaves(given))
@@ -301,7 +309,7 @@ class _Transformed(Wrapper):
         where = sys._getframe(1)
         result, crossings = _crossed(recorders, (self._inner,), (), given, call, where, carry_out)
         for recorder, crossing in zip(recorders, crossings, strict=True):
-            if recorder.checks is not None and self._gives.func in _GRADIENTS:
+            if recorder.checks is not None and self._is_gradient:
                 recorder.guarded(_differentiated, recorder.checks, call, given, result)
             known = self._made.setdefault(recorder, {})
             made = crossing.made
@@ -310,9 +318,10 @@ class _Transformed(Wrapper):
             if made is not None:
                 known[kinds] = made
                 crossing.put(result, self._gives(crossing, args, made))
-        if self._jitted is not None and trace_state_clean():
+        self._differentiates |= OPEN.gradients > before
+        if self._jitted is not None and own:
             for told in TOLD:
-                told(args, result)
+                told.of_compiled(args, result, differentiates=self._differentiates)
         return result
 
     def _op_by_op(self, recorders: Sequence[Recorder], call: Function) -> Any:
