@@ -277,7 +277,7 @@ def _is_int(value: Any) -> bool:
 
 _RAISED = (
     *(TypeError, ValueError, OverflowError, IndexError, ImportError),
-    *(AttributeError, ZeroDivisionError),
+    *(AttributeError, ZeroDivisionError, OSError),
 )
 _NUMPYS = os.path.dirname(np.__file__)
 _OURS = (

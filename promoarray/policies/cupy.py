@@ -44,9 +44,9 @@ CASTS = replace(
     ),
     notes=(
         Note(
-            "Floats beyond an integer saturate as a register of 32 bits does, of 64 bits for int64"
-            " and uint64; of that the low bits are kept. NaN is 0, in a register of 64 bits and"
-            " from float64 its highest bit.",
+            "Floats out of range saturate at 32 bits, for int64 and uint64 at 64 bits, and narrower"
+            " integers keep the low bits of that. NaN becomes 0; at 64 bits and from float64 the"
+            " highest bit alone.",
             INTEGER_DTYPES,
             of=FLOAT_DTYPES,
         ),

@@ -35,8 +35,8 @@ SAID_BY_ARM = (
         of=FLOAT_DTYPES,
     ),
     Note(
-        "float64 goes through int64 to all but uint64, float32 and bfloat16 through int32 to 8"
-        " and 16 bits; else the register is signed as the integer is.",
+        "float64 is converted to int64 first for all but uint64, float32 and bfloat16 to int32 for"
+        " 8 and 16 bits; in all other pairs the conversion has the target's sign.",
         INTEGER_DTYPES,
         of=dtypes(IN_VECTORS),
     ),
@@ -47,8 +47,8 @@ def in_no_vector(source: str, *pairs: tuple[str, str]) -> Quirk:
     """Convert numbers alone, as a loop on Arm does what fills no vector."""
     return Quirk(
         "in-no-vector",
-        "scalars, short rows and the last elements of long ones, which fill no vector: a register"
-        " of 32 bits, or 64 for such integers, signed as the integer is",
+        "scalars, short arrays and the last elements of long ones, which fill no vector, are"
+        " converted to 32 bits first (64 for integers of 64 bits), with the target's own sign",
         source,
         tuple(case(to, of, to_integer=ToInteger.ARM64_SCALAR) for to, of in pairs),
     )
@@ -64,7 +64,7 @@ def rounds_twice(source: str, to: str = NARROW_FLOATS) -> Quirk:
     """Round to float32 on the way to a narrow float."""
     return Quirk(
         "rounds-twice",
-        "a narrow float is made from float32: float64 and long integers are rounded twice",
+        "float64 and long integers go through float32 to a narrow float, and are rounded twice",
         source,
         (case(to, LONG, via_float32=True),),
     )
@@ -74,7 +74,7 @@ def lowest_scale_up(source: str) -> Quirk:
     """Round what lies just above the smallest scale up."""
     return Quirk(
         "lowest-scale-rounds-up",
-        "what lies between 2**-127 and 2**-126 becomes 2**-126 in float8_e8m0fnu",
+        "numbers between 2**-127 and 2**-126 become 2**-126 in float8_e8m0fnu",
         source,
         (case("scale", scale_rounding=ScaleRounding.NEAREST_BUT_LOWEST_UP),),
     )

@@ -49,7 +49,7 @@ CASTS = CastRule(
         flushes_subnormals(_JAX, case("scale", "f64 c128", transform=Flushed(2.0**-127))),
         Quirk(
             "six-is-an-end",
-            "6 and -6 of float4_e2m1fn become the ends of an integer dtype",
+            "6 and -6 of float4_e2m1fn become the largest and the least number of an integer dtype",
             _JAX,
             (case("int4 ints", "float4", transform=six_is_an_end),),
         ),

@@ -329,7 +329,7 @@ CASTS = CastRule(
             dtypes("u32"),
         ),
         Note(
-            "ml_dtypes asks its floats of 8 bits and fewer first: NaN is 0, Inf an end of the"
+            "From ml_dtypes' floats of 8 bits and fewer, NaN becomes 0 and Inf the largest or least"
             " integer.",
             INTEGER_DTYPES,
             of=FLOAT_DTYPES,

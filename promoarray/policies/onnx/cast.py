@@ -112,7 +112,7 @@ QUIRKS = (
     ),
     Quirk(
         "small-floats-to-integers",
-        "from floats of 8 bits and fewer NaN is 0, and Inf an end of the integer",
+        "from floats of 8 bits and fewer NaN is 0, and Inf the largest or least integer",
         _REFERENCE,
         (case("int2 int4 ints", "float4 float6 float8 scale", to_integer=ToInteger.NUMPY),),
     ),

@@ -44,10 +44,10 @@ CASTS = CastRule(
     notes=(
         SAID_BY_X86,
         Note(
-            "To 8 and 16 bits floats go through int32, whose lowest number stands for all it"
-            " cannot hold, and saturate then (Eigen's vectors). float16 and float64 to uint8 go"
-            " through uint16, whose upper half is 0. (What is left over behind a thread's last"
-            " whole vector keeps its low bits instead.)",
+            "Floats become integers of 8 and 16 bits in two steps (Eigen's vectors): int32, where"
+            " all that is out of range becomes the lowest number, then a saturating cast. float16"
+            " and float64 become uint8 through uint16, whose upper half is 0. (The last elements of"
+            " a thread, which fill no vector, keep their low bits instead.)",
             dtypes("f16 f64 u8 u16 i32"),
             of=FLOAT_DTYPES,
         ),

@@ -53,8 +53,8 @@ TORCH_2_11_CUDA = CastRule(
     ),
     notes=(
         Note(
-            "Floats beyond an integer saturate as a register of 32 bits does, of 64 bits for int64,"
-            " uint64 and, signed, uint8; of that the low bits are kept.",
+            "Floats out of range saturate at 32 bits, for int64, uint64 and (signed) uint8 at 64"
+            " bits, and narrower integers keep the low bits of that.",
             INTEGER_DTYPES,
             of=FLOAT_DTYPES,
         ),
