@@ -74,3 +74,60 @@ def test_of_a_stop_in_a_library_the_option_is_named_and_then_whom_to_tell(
     assert "--packages minigdf records the library that stopped, too" in ran.err
     ran = command("diff program.py --from numpy@1 --to numpy@2 --packages minigdf", status=1)
     assert "report it to minigdf." in " ".join(ran.out.split())
+
+
+def test_arrays_of_a_library_compute_and_it_is_named(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a column of pandas: its operators and methods, and NumPy's functions of it."""
+    command.write(
+        """\
+import numpy as np
+class Column:
+    def __init__(self, values):
+        self.values = np.asarray(values, np.uint8)
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+    def __array_ufunc__(self, ufunc, method, *given, **options):
+        return Column(getattr(ufunc, method)(*map(np.asarray, given), **options))
+    def __add__(self, other):
+        with np.errstate(all="ignore"):
+            return Column(self.values + np.asarray(other))
+    __radd__ = __add__
+    def __setitem__(self, key, value):
+        self.values[key] = value
+    def shifted(self):
+        return Column(self.values << 1)
+""",
+        "site-packages/minipandas.py",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site-packages"))
+    command.write(
+        """\
+import numpy as np
+from minipandas import Column
+class Own:
+    def __array__(self): ...
+    def __add__(self, other):
+        return 1
+x = Column([200, 100])
+y = x + x
+z = np.float32(1) + x
+x[0] = 3
+r = np.sqrt(x)
+s = y.shifted()
+Own() + Own()
+"""
+    )
+    said = " ".join(command("check program.py --no-edit", status=None).out.split())
+    every = ("add", "add", "setitem", "sqrt")
+    named = [f"{what} of minipandas.Column at program.py:{n}" for n, what in enumerate(every, 8)]
+    named += ["call of minipandas.Column at program.py:7"]
+    named += ["call of minipandas.Column.shifted at program.py:12"]
+    assert not [each for each in named if each not in said]
+    assert "--packages minipandas records its Python" in said
+    assert "Own" not in said
+    ran = command("check program.py --no-edit --packages minipandas", status=1)
+    said = " ".join(ran.out.split())
+    assert "1 of 2 elements wraps: 200 + 200 is 400, and uint8 has 144" in said
+    assert "minipandas.Column at" not in said

@@ -157,6 +157,30 @@ bool check_operator(FastHook *self, long place, const Operation &op, PyObject *b
                                    operands.get(), op.in_place ? Py_True : Py_False, before, made, frame_here()));
 }
 
+constexpr int MOST_CLASSES = 256;
+
+// Whether a library that nobody records computes with NumPy in an object, as pandas does in a Series; -1
+// with the error.
+int is_foreign(const FastHook *self, PyObject *x) {
+    PyObject *type = reinterpret_cast<PyObject *>(Py_TYPE(x));
+    PyObject *known = PyDict_GetItemWithError(self->foreign, type);
+    if (known != nullptr || PyErr_Occurred()) return known == nullptr ? -1 : known == Py_True;
+    if (PyDict_Size(self->foreign) >= MOST_CLASSES) PyDict_Clear(self->foreign);  // which holds them
+    const Ref found(PyObject_CallMethod(self->session, "is_foreign", "(O)", type));
+    if (!found || PyDict_SetItem(self->foreign, type, found.get()) != 0) return -1;
+    return found.get() == Py_True;
+}
+
+// Name what is done with such an object; false with the error.
+bool name_foreign(const FastHook *self, PyObject *name, std::initializer_list<PyObject *> operands) {
+    for (PyObject *x : operands) {
+        if (x == nullptr || class_of(self, x).sort != Sort::OTHER) continue;
+        const int foreign = is_foreign(self, x);
+        if (foreign != 0) return foreign > 0 && Ref(PyObject_CallMethod(self->session, "elsewhere", "OOO", name, x, frame_here()));
+    }
+    return true;
+}
+
 Ref recorded(FastHook *self, const Operation &op, long place) {
     const Class of_first = class_of(self, op.a), of_second = op.b == nullptr ? Class{Sort::NUMBER} : class_of(self, op.b);
     const Sort first = of_first.sort, second = of_second.sort;
@@ -169,6 +193,7 @@ Ref recorded(FastHook *self, const Operation &op, long place) {
         return Ref(op.done(op.a, op.b));
     }
     const bool any = first == Sort::ARRAY || second == Sort::ARRAY;
+    if ((first == Sort::OTHER || second == Sort::OTHER) && !name_foreign(self, op.name(), {op.a, op.b})) return Ref(nullptr);
     if (!any && first != Sort::SCALAR && second != Sort::SCALAR) return Ref(op.done(op.a, op.b));
     const Ref session = Ref::to(self->session);  // which another may take the place of meanwhile
     const bool values = self->by_value && (any || op.is_pow()), checks = self->checks != 0 && op.is.glance != Glance::NONE;
@@ -311,8 +336,10 @@ bool check_store(FastHook *self, long place, PyObject *target, PyObject *value) 
 
 // What a value is stored in by `x[key] = value`, of which the session is told; null with the error.
 Ref told_target(FastHook *self, long place, PyObject *x, PyObject *key, PyObject *value) {
+    static PyObject *const name = PyUnicode_InternFromString("__setitem__");
     const Class known = class_of(self, x);
-    if (!is_recording(self) || known.sort != Sort::ARRAY) return Ref::to(x);
+    if (!is_recording(self)) return Ref::to(x);
+    if (known.sort != Sort::ARRAY) return name_foreign(self, name, {x}) ? Ref::to(x) : Ref(nullptr);
     const Ref session = Ref::to(self->session);
     const Class of_value = class_of(self, value);
     Asked asked(self, place, [&](Key *alike) {
@@ -387,7 +414,8 @@ PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *) {
         if ((self->names[name] = PyUnicode_InternFromString(HOOK_NAMES[name])) == nullptr) return nullptr;
     look_at_arrays(self->parts[NDARRAY]);
     self->kinds = PyDict_New();
-    return self->kinds != nullptr && read_borders(self->cache, floats, ints) ? made.release() : nullptr;
+    self->foreign = PyDict_New();
+    return self->kinds != nullptr && self->foreign != nullptr && read_borders(self->cache, floats, ints) ? made.release() : nullptr;
 }
 
 PyObject *get_session(PyObject *object, void *) { return Py_NewRef(hook_of(object)->session); }
@@ -407,6 +435,7 @@ PyObject *tell_of(PyObject *object, PyObject *args) {
     const Ref kinds(std::exchange(self->kinds, PyDict_New()));  // which hang on what is recorded
     std::fill(std::begin(self->cache->functions), std::end(self->cache->functions), Cache::Found{});
     if (self->kinds == nullptr) return nullptr;
+    PyDict_Clear(self->foreign);
     PyObject **const fields[] = {&self->session, &self->past, &self->recorder, &self->carried};
     PyObject *const given[] = {session, past, recorder, carried};
     for (int i = 0; i < 4; ++i) Ref(std::exchange(*fields[i], Py_NewRef(given[i])));
@@ -440,7 +469,7 @@ void hook_dealloc(PyObject *object) {
     self->cache = nullptr;
     for (PyObject *&part : self->parts) Py_CLEAR(part);
     for (PyObject *&name : self->names) Py_CLEAR(name);
-    for (PyObject **part : {&self->session, &self->past, &self->recorder, &self->carried, &self->kinds}) Py_CLEAR(*part);
+    for (PyObject **part : {&self->session, &self->past, &self->recorder, &self->carried, &self->kinds, &self->foreign}) Py_CLEAR(*part);
     reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
 }

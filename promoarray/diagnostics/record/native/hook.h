@@ -28,7 +28,8 @@ struct FastHook {
     bool refuses, by_value;  // whether the past is but told of what NumPy refuses; whether values count
     int checks;              // what the session looks at of values: one of those below, or several
     PyObject *parts[PARTS], *names[NAMES];
-    PyObject *kinds;  // from what functions have in common to what is called in their place
+    PyObject *kinds;    // from what functions have in common to what is called in their place
+    PyObject *foreign;  // from classes to whether a library that nobody records computes with NumPy in them
     Cache *cache;
 };
 

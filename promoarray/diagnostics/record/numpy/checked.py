@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray.core.call_site import is_library
 from promoarray.diagnostics.calls.numpy import STORES
 from promoarray.diagnostics.losses.again import Again, Change, wrapped_again
 from promoarray.diagnostics.losses.elements import Scope
@@ -150,7 +151,7 @@ class CheckedSession(Session):
         if before is None and in_place and isinstance(given[0], np.ndarray):
             return  # nobody knows what was there
         kind = getattr(getattr(made, "dtype", None), "kind", "")
-        if kind in ("i", "u") and np.geterr()["over"] == "ignore":  # it can but wrap
+        if kind in ("i", "u") and _ignores_wraps(frame):  # it can but wrap
             self._checks.kept(name, place, passes + 1)
             return
         slot = self.recorder.carried.slot
@@ -406,12 +407,20 @@ def _silenced(met: Met) -> frozenset[str]:
         return frozenset()
     found = set()
     if state["over"] == "ignore":
-        found |= {OVERFLOW, WRAP}
+        found.add(OVERFLOW)
+        if met.frame is None or _ignores_wraps(met.frame):
+            found.add(WRAP)
     if state["invalid"] == "ignore":
         found |= {NAN, RANGE}
     if state["divide"] == "ignore" and met.operation not in ("add", "subtract", "multiply"):
         found.add(OVERFLOW)
     return frozenset(found)
+
+
+def _ignores_wraps(frame: FrameType) -> bool:
+    """Whether the program means integers to wrap; what a library ignores is no word of it."""
+    is_ignored = np.geterr()["over"] == "ignore"
+    return is_ignored and not is_library(program_frame(frame).f_code.co_filename)
 
 
 def _fed(slots: Sequence[Any], made: Any) -> int | None:

@@ -16,6 +16,12 @@ from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.calls.numpy import STORES
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.failed import What, failed_call
+from promoarray.diagnostics.record.numpy.libraries import (
+    RECORDERS,
+    in_library,
+    is_of_library,
+    root_of,
+)
 from promoarray.diagnostics.record.numpy.numpy1_emulation import (
     OPERATORS,
     Past,
@@ -117,6 +123,9 @@ def _error(number: int, dtype: np.dtype[Any]) -> OverflowError:
     return OverflowError(f"Python integer {number} out of bounds for {dtype}")
 
 
+_LIKE_ARRAYS = "__array__", "__array_ufunc__", "__array_priority__"
+
+
 def guarded(record: Callable[..., Any]) -> Callable[..., Any]:
     """Have a method record; where that goes wrong it answers None, and the program goes on."""
 
@@ -187,6 +196,24 @@ class Session:
         """Note what is computed and not recorded."""
         self.recorder.unexamined(what, why, frame)
 
+    def records(self, root: str) -> bool:
+        """Whether a library has a recorder of its own in this run."""
+        return root != "numpy" and root.removesuffix("lib") in self.recorder.describe
+
+    def is_foreign(self, kind: type) -> bool:
+        """Whether objects are arrays of a library that computes with NumPy, and is not recorded."""
+        if issubclass(kind, ARRAYS) or not any(hasattr(kind, name) for name in _LIKE_ARRAYS):
+            return False
+        root = root_of(kind.__module__)
+        known = root in self.rewritten or root in RECORDERS or self.records(root)
+        return not known and is_of_library(root)
+
+    def elsewhere(self, name: str, x: Any, frame: FrameType) -> None:
+        """Name what such a library computes."""
+        root = root_of(type(x).__module__)
+        what = f"{name.strip('_')} of {root}.{type(x).__name__}"
+        self.unexamined(what, in_library(root), program_frame(frame))
+
     @guarded
     def warned(self, text: str, frame: FrameType) -> None:
         """Note a warning of NumPy's."""
@@ -204,6 +231,10 @@ class Session:
         """Record an operator, or a call, that made a tensor of another library's, if NumPy did."""
         made = self.recorder.wrapped(x)
         if made is None:
+            if isinstance(what, Callee) and (
+                found := [x for x in given if self.is_foreign(type(x))]
+            ):
+                self.elsewhere(what.name, found[0], frame)
             return
         if isinstance(what, Callee):
             kind = self._call(what, given, kwargs, made, frame)

@@ -25,6 +25,12 @@ import numpy as np
 
 from promoarray.core.call_site import is_library, of_promoarray
 from promoarray.diagnostics.record.numpy.importing import Loader
+from promoarray.diagnostics.record.numpy.libraries import (
+    RECORDERS,
+    in_library,
+    is_of_library,
+    root_of,
+)
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 from promoarray.diagnostics.record.numpy.operand import Otherwise, callee_of
 
@@ -60,7 +66,6 @@ DRAWS = frozenset({"matplotlib", "mpl_toolkits", "tqdm", "rich", "pytest", "_pyt
 ARRAYS = np.ndarray, np.generic
 _LISTS = list, tuple, set, frozenset, deque
 _VIEWS = KeysView, ValuesView, ItemsView
-_RECORDERS = frozenset({"ml_dtypes", "promoarray"})
 
 
 class StandIns:
@@ -118,15 +123,15 @@ class StandIns:
         """Of a function in Python: of the program, or of a library that is not rewritten."""
         file = getattr(getattr(code, "__code__", None), "co_filename", "")
         defined = getattr(code, "__globals__", {}).get("__name__")  # not where its wrapper says
-        root = _root(defined if isinstance(defined, str) else getattr(code, "__module__", None))
+        root = root_of(defined if isinstance(defined, str) else getattr(code, "__module__", None))
         session = self._session()
-        if not file or not is_library(file) or root in _RECORDERS or session is None:
+        if not file or not is_library(file) or root in RECORDERS or session is None:
             return None
-        if root in session.rewritten or root in DRAWS or self._records(root):
+        if root in session.rewritten or root in DRAWS or session.records(root):
             return None
         if root in sys.stdlib_module_names and root not in COMPUTES:
             return None
-        why = _in_library(root)
+        why = in_library(root)
         return lambda f: f if _is_vectorized(f) else self._watched(f, why)
 
     def _compiled(self, function: Any) -> str:
@@ -136,30 +141,28 @@ class StandIns:
         if isinstance(function, BuiltinFunctionType):
             kind = type(owner) if owner is not None and not isinstance(owner, ModuleType) else kind
         module = getattr(function, "__module__", None) or getattr(kind, "__module__", "")
-        root = _root(module if isinstance(module, str) else "")
-        known = root in sys.stdlib_module_names or root in DRAWS or self._records(root)
+        root = root_of(module if isinstance(module, str) else "")
+        session = self._session()
+        records = session is not None and session.records(root)
+        known = root in sys.stdlib_module_names or root in DRAWS or records
         if (known and root not in COMPUTES) or root == "promoarray" or root == "__main__":
             return ""
-        if isinstance(function, type) and not _is_library(root):
+        if isinstance(function, type) and not is_of_library(root):
             return ""
         if isinstance(function, type) and hasattr(getattr(function, "__init__", None), "__code__"):
-            session = self._session()
-            return "" if session and root in session.rewritten else _in_library(root)
+            return "" if session and root in session.rewritten else in_library(root)
         return _NOT_RECORDED
-
-    def _records(self, root: str) -> bool:
-        """Whether a library has a recorder of its own in this run."""
-        session = self._session()
-        if session is None or root == "numpy":
-            return False
-        return root.removesuffix("lib") in session.recorder.describe
 
     def _watched(self, function: Any, why: str, *bound: Any) -> Any:
         """A function of which is said that it was not examined if it is given what is NumPy's."""
+        owner = getattr(function, "__self__", None)
 
         def before(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            session = self._session()
-            if session is not None and any(map(holds, (*bound, *args, *kwargs.values()))):
+            session, given = self._session(), (owner, *bound, *args, *kwargs.values())
+            if session is None:
+                return NotImplemented
+            makes = isinstance(function, type) and session.is_foreign(function)
+            if makes or any(holds(x) or session.is_foreign(type(x)) for x in given):
                 frame = program_frame(sys._getframe(1))
                 session.unexamined(f"call of {name_of(function)}", why, frame)
             return NotImplemented
@@ -176,12 +179,6 @@ _NOT_RECORDED = "what it computes is not recorded"
 def _is_vectorized(f: Any) -> bool:
     """Whether a function in Python is called with each element, which is recorded there."""
     return isinstance(f, np.vectorize) and isinstance(f.pyfunc, (FunctionType, MethodType))
-
-
-def _in_library(root: str) -> str:
-    if root == "numpy":
-        return "no policy is asked about it"
-    return f"NumPy's operations in it are not recorded; --packages {root} records its Python"
 
 
 def holds(x: Any, deep: int = 2) -> bool:
@@ -330,12 +327,3 @@ def _loaded(name: str, path: str) -> ModuleType:
     module = module_from_spec(spec)
     loader.exec_module(module)
     return module
-
-
-def _root(module: str | None) -> str:
-    return (module or "").partition(".")[0]
-
-
-def _is_library(root: str) -> bool:
-    file = getattr(sys.modules.get(root), "__file__", None)
-    return isinstance(file, str) and is_library(file)
