@@ -14,10 +14,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from promoarray.core.array_base import Array
 from promoarray.diagnostics.check.block import check
 from promoarray.diagnostics.record.block import FRAMEWORKS, record
 from promoarray.diagnostics.run.frameworks import named, policies_for
-from promoarray.diagnostics.why.question import why
+from promoarray.diagnostics.why.question import of_array, why
 
 _REPORT = "_promoarray_report"
 
@@ -38,7 +39,7 @@ def load(shell: Any) -> None:
 
     def cell_compare(line: str, cell: str) -> None:
         """Run the cell, and show where policies differ: ``%%compare [A,B,C]``."""
-        libraries = _libraries(shell)
+        libraries = [] if _is_ours(shell, cell) else _libraries(shell)
         run(shell, cell, lambda: _recording(libraries, line.strip()))
         if others := ", ".join(libraries[1:]):
             print(f"Not examined: what {others} computed; %%compare records one library a cell.")
@@ -50,9 +51,8 @@ def load(shell: Any) -> None:
             error = getattr(sys, "last_value", None)
             _display(why(error)) if error is not None else print("No error: write %why x")
             return
-        found = why(eval(line, shell.user_global_ns, shell.user_ns))
-        found.asked = [(line.strip(), way) for _, way in found.asked]
-        _display(found)
+        given = eval(line, shell.user_global_ns, shell.user_ns)
+        _display(of_array(given, line.strip()) if hasattr(given, "dtype") else why(given))
 
     shell.register_magic_function(cell_check, "cell", "check")
     shell.register_magic_function(cell_compare, "cell", "compare")
@@ -106,6 +106,15 @@ def _indented(text: str, tree: ast.AST) -> Iterator[str]:
     }
     for number, line in enumerate(text.split("\n"), 1):
         yield line if number in inside else f"    {line}"
+
+
+def _is_ours(shell: Any, cell: str) -> bool:
+    """Whether a cell names promoarray, or an array of it, and so computes with it."""
+    with suppress(SyntaxError):  # which the run will tell
+        names = {node.id for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Name)}
+        values = [shell.user_ns[name] for name in names & shell.user_ns.keys()]
+        return any(x is sys.modules["promoarray"] or isinstance(x, Array) for x in values)
+    return False
 
 
 def _libraries(shell: Any) -> list[str]:

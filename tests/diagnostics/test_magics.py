@@ -56,6 +56,16 @@ def test_compare_asks_policies(shell: Any, capsys) -> None:
     assert "float32     torch@2.13" in capsys.readouterr().out
 
 
+def test_what_another_cell_imports_is_not_asked_for(shell: Any, capsys) -> None:
+    shell.run_cell(
+        "import promoarray as pa\nz = pa.asarray([1], dtype=pa.int8)", store_history=True
+    )
+    shell.run_cell("%%compare torch\ny = z / 2", store_history=True)
+    out = capsys.readouterr().out
+    assert "write       pa.astype(z, pa.float64)" in out
+    assert "needs import" not in out
+
+
 def test_errors_are_those_of_a_cell(shell: Any, capsys) -> None:
     shell.run_cell("%%check\ny = x +")
     shell.run_cell("%%check\ny = 1 / 0")
@@ -86,6 +96,11 @@ def test_why(shell: Any, capsys) -> None:
     capsys.readouterr()
     shell.run_cell("%why")
     assert "refuses iadd(uint8)" in capsys.readouterr().out
+
+
+def test_why_names_what_was_not_recorded(shell: Any, capsys) -> None:
+    shell.run_cell("%why x")
+    assert "x  uint8: it was not made while recording" in capsys.readouterr().out
 
 
 def test_compare_names_the_libraries_that_it_does_not_record(shell: Any, capsys) -> None:

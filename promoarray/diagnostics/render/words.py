@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 
 from promoarray.console import ZERO_D, counted, listed, visible
@@ -118,10 +119,17 @@ def _imports(places: Iterable[Divergence]) -> Iterator[str]:
     needed: dict[str, dict[str, None]] = {}
     for place in places:
         for fix in (each.fix for each in place.answers.values()):
-            if new := getattr(fix, "imports", ""):
+            new = getattr(fix, "imports", "")
+            if new and not _has_imported(place.program, new):
                 needed.setdefault(new, {})[name_of(place.program)] = None
     for new, lines in needed.items():
         yield f"What is to be written at {first_of([*lines])} needs {new} in the file."
+
+
+def _has_imported(site: Site, statement: str) -> bool:
+    """Whether another cell of the notebook has carried out an import."""
+    names = vars(sys.modules["__main__"])
+    return name_of(site).startswith("In [") and statement.split()[-1] in names
 
 
 def _has_edit(place: Divergence) -> bool:

@@ -60,7 +60,11 @@ def why(x: Any, /) -> Explained:
         return _stopped(x)
     if not hasattr(x, "dtype"):
         raise TypeError(f"why takes an array, or the exception of a call; not {quoted(x)}")
-    name = _name()
+    return of_array(x, _name())
+
+
+def of_array(x: Any, name: str) -> Explained:
+    """Explain an array by what it is called."""
     for framework, slot, flow in _slots(x):
         if isinstance(slot, Produced):
             return Explained(framework, None, [], asked=[(name, Origins(flow).of(slot.source, ""))])
@@ -134,6 +138,6 @@ def _unknown(name: str, x: Any) -> str:
         return f"{name}: arrays of {framework} are not recorded"
     dtype = str(x.dtype).rpartition(".")[2]
     return (
-        f"{name}  {dtype}: not from what was recorded. Make it in a block that records: "
+        f"{name}  {dtype}: it was not made while recording. Put the lines that make it into: "
         f'with pa.record("{framework}"): ...'
     )

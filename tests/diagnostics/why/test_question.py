@@ -26,7 +26,7 @@ def test_an_array_of_promoarrays_tells_its_lines():
 
 def test_where_nothing_was_recorded_it_says_what_to_write():
     said = str(pa.why(pa.asarray([1.0])))
-    assert "float64: not from what was recorded" in said
+    assert "float64: it was not made while recording" in said
     assert 'with pa.record("promoarray"): ...' in said
     said = str(pa.why(ValueError("else")))
     assert "ValueError: no recorded call raised it" in said
