@@ -262,6 +262,19 @@ def test_a_library_that_is_not_rewritten_is_named(recorded: Recorded) -> None:
     assert "--packages sortedcontainers" in each.why
 
 
+def test_a_compiled_function_that_names_no_module_is_named(recorded: Recorded) -> None:
+    """As those of OpenCV; this one takes no arrays."""
+    report = recorded("""
+        import codecs
+        import numpy as np
+        try:
+            codecs.strict_errors(np.ones(2))
+        except TypeError:
+            pass
+        """)
+    assert [each.what for each in report.unexamined] == ["call of strict_errors"]
+
+
 def test_numpys_own_warnings_are_facts(tmp_path: Path) -> None:
     script = """
         import numpy as np

@@ -139,6 +139,8 @@ class StandIns:
         owner = getattr(function, "__self__", None)
         kind = function if isinstance(function, type) else type(function)
         if isinstance(function, BuiltinFunctionType):
+            if owner is None and function.__module__ is None:  # as OpenCV's: a module's, of none
+                return _NOT_RECORDED
             kind = type(owner) if owner is not None and not isinstance(owner, ModuleType) else kind
         module = getattr(function, "__module__", None) or getattr(kind, "__module__", "")
         root = root_of(module if isinstance(module, str) else "")
@@ -223,7 +225,8 @@ def listed(method: Any, values: Any) -> Any:
 
 def name_of(function: Any) -> str:
     """What a function is called in messages."""
-    module = getattr(function, "__module__", None) or type(function).__module__
+    kind = type(function).__module__
+    module = getattr(function, "__module__", None) or (None if kind == "builtins" else kind)
     names = (getattr(function, name, None) for name in ("__qualname__", "__name__"))
     name = next(filter(None, names), type(function).__qualname__)
     return f"{module}.{name}" if isinstance(module, str) else str(name)
