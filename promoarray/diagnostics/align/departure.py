@@ -246,7 +246,7 @@ _ACTIVATIONS = frozenset(("gelu", "silu", "swish", "elu", "celu", "selu", "mish"
 
 
 def _of_values(pairing: Pairing) -> Iterator[Departure]:
-    others = [*pairing.frontier(pairing.first)]
+    others, alone = [*pairing.frontier(pairing.first)], list[Node]()
     for node in pairing.frontier(pairing.second):
         shared = [(pairing.common(node, each), each) for each in others]
         most = max((count for count, _ in shared), default=0)
@@ -257,6 +257,8 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
         if not most:  # the first program has nothing there
             if made_of_numbers(node):  # a mask, say: what is wrong with it, its use shows
                 pairing.state.update((x, STEP) for x in pairing.departing(node))
+            else:
+                alone.append(node)
             continue
         near = [each for count, each in shared if count == most]
         mine, *_ = pairing.departing(node)
@@ -280,7 +282,24 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
         found.numbers = numbers
         yield found
         return
-    yield from _outside(pairing)
+    for found in _outside(pairing):
+        yield next((x for node in alone for x in _alone(node, others, pairing)), found)
+
+
+def _alone(node: Node, others: list[Node], pairing: Pairing) -> Iterator[Departure]:
+    """A call that the first program has nothing for, if what comes of it stands beside another."""
+    behind = [node]
+    for each in behind:
+        near = next((x for x in others if each is not node and pairing.common(each, x)), None)
+        if near is not None:
+            cause = f"the first program has no {node.said} there, but {near.said}"
+            yield Departure(VALUES, near, node, cause, None, node.results[0])
+            return
+        later = {n: None for x in pairing.departing(each) for n in x.readers}
+        behind += [n for n in later if n not in behind and len(behind) < _FAR]
+
+
+_FAR = 60
 
 
 def _nearest(first: Node, mine: Value, pairing: Pairing) -> Value:

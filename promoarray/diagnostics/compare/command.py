@@ -37,7 +37,7 @@ from promoarray.diagnostics.exit_codes import (
     USAGE,
     UsageError,
 )
-from promoarray.diagnostics.file_format import NotReadable, names_format
+from promoarray.diagnostics.file_format import ONNX, NotReadable, names_format
 from promoarray.diagnostics.findings import classify, verdict
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Baseline, Ignored, Judged, judge
 from promoarray.diagnostics.findings.results import MAX_SITES
@@ -297,6 +297,9 @@ def _of_model(args: argparse.Namespace, found: str) -> Comparison:
     if args.max_sites:
         report.max_sites = args.max_sites
     _tell_losses(report)
+    if found == ONNX:
+        beside = f"promoarray align PROGRAM {os.path.basename(args.script)}"
+        report.notes += (f"Dtypes that its exporter changed show beside the program: {beside}.",)
     return Comparison(Program(()), report.policies, None, known, args, Expected("", ()), report)
 
 

@@ -85,10 +85,15 @@ FAULTS = {
             'conv(p["conv1"], x).astype(jnp.bfloat16)',
             "a cast",
         ),
-        "a scale": ("(y.mean((1, 2))", "(0.9 * y.mean((1, 2))", ""),
+        "a scale": ("y.mean((1, 2)) @", "(0.9 * y.mean((1, 2))) @", ""),
         "a learning rate": ("p - 0.1 * m", "p - 0.01 * m", ""),
-        "a transposed weight": ('x, p["w"],', 'x, p["w"].transpose(1, 0, 2, 3),', ""),
-        "integer division": ("x.mean((0, 1, 2))", "x.sum((0, 1, 2)) // 64", "integer division"),
+        "a transposed weight": (
+            'x, p["w"],',
+            'x, p["w"].transpose(1, 0, 2, 3),',
+            "conv_general_dilated",
+            "jax.lax.conv",
+        ),
+        "integer division": ("x.mean((0, 1, 2))", "x.sum((0, 1, 2)) // 64", "has no sum there"),
     },
     "cnn_paddle": {
         "eps": (

@@ -58,6 +58,7 @@ def test_two_float_dtypes_at_a_node(mixed: str, capsys: Any) -> None:
         ["float16", "float32"],
     )
     assert "the edge bias -> add (input 1) is float32" in report["notes"][0]
+    assert "align PROGRAM mixed.onnx" in report["notes"][-1]
 
 
 def test_the_mended_model_agrees(mixed: str, tmp_path: Path, capsys: Any) -> None:
