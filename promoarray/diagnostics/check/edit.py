@@ -50,8 +50,9 @@ def _candidates(place: LostPlace, ways: Sequence[list[Step]], framework: str) ->
             which = _wider(place) if place.kind == WIDENING else 0
             yield from _made(ways[which] if which < len(ways) else [], wanted, framework)
             continue
-        yield from _at_line(place, wanted, framework)
-        if place.kind in (DIGITS, RANGE):
+        at_line = [*_at_line(place, wanted, framework)]
+        yield from at_line
+        if place.kind in (DIGITS, RANGE) or not at_line:  # none of ``x += y``
             yield from _made(ways[0] if ways else [], wanted, framework)
 
 
@@ -155,6 +156,8 @@ def _made(way: list[Step], wanted: str, framework: str) -> Iterator[Edit]:
     """Edits where an array came into being."""
     for step in reversed([step for step in way if step.ends]):
         own = BY_NAME.get(step.dtype)
-        if own is None or own.kind not in (Kind.FLOAT, BY_NAME[wanted].kind):
+        kind = BY_NAME[wanted].kind
+        alike = INTEGERS if kind in INTEGERS else {kind}
+        if own is None or own.kind not in {Kind.FLOAT, *alike}:
             continue
         yield from remade(step.made, wanted, framework)

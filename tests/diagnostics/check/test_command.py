@@ -232,3 +232,18 @@ def test_text_of_a_program_is_escaped(capfd, here) -> None:
     (here / "program.py").write_text(text.replace("\\x1b", "\x1b"))
     cli.main(["check", "program.py", "--no-edit"])
     assert "\x1b" not in capfd.readouterr()[0]
+
+
+@pytest.mark.parametrize(
+    ("made", "changed", "edit"),
+    [
+        ("np.zeros(2, np.uint8)", "np.array([100, 1], np.uint8)", "np.zeros(2, np.int16)"),
+        ("np.zeros(2, np.float16)", "np.float16(30000)", "np.zeros(2, np.float32)"),
+        ("np.float16(0)", "np.float16(30000)", "np.float32(0)"),
+    ],
+)
+def test_what_a_line_adds_to_in_place_is_made_wider(capfd, here, made, changed, edit) -> None:
+    text = f"import numpy as np\nx = {made}\nwith np.errstate(invalid='ignore'):\n"
+    text += f"    for _ in range(3):\n        x += {changed}\n"
+    _, out, _ = run(capfd, here, text)
+    assert f"write program.py:2 x = {edit} checked: with it, no" in out
