@@ -354,6 +354,8 @@ class Checked:
             return self._values(x)
         if isinstance(x, (list, tuple)) and any(isinstance(each, self._kind.tensor) for each in x):
             return None
+        if not isinstance(x, (int, float, complex, list, tuple)) and not hasattr(x, "__array__"):
+            return None  # as PyTorch's storages, which warn of being looked at
         try:
             array = np.asarray(x)
         except (ValueError, TypeError, OverflowError):

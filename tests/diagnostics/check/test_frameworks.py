@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -567,6 +568,14 @@ w.float().pow(2).mul(2.0**-20).half().float().sum().backward()
 """
     report = checked(tmp_path, "torch", text)
     assert not [t for t in report.told if t.place.backward and t.place.program.line == 4]
+
+
+def test_what_a_loaders_worker_does_with_storages_warns_of_nothing(tmp_path: Any) -> None:
+    text = "x = torch.ones(4)\ny = x.new(x._typed_storage()._new_shared(4)).resize_(2, 2)\n"
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert not checked(tmp_path, "torch", text).told
+    assert not caught
 
 
 COMPILED = """from functools import partial
