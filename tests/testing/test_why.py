@@ -61,6 +61,16 @@ def test_a_stop_of_numpy_is_told_in_the_report(run) -> None:
     assert "2 failed, 1 passed" in said
 
 
+def test_an_index_that_is_computed_in_place_is_computed_again(run) -> None:
+    said = run(
+        "import numpy as np\ndef test_it():\n    x, y = np.arange(6.0), np.array([0.5, 1.5])\n"
+        "    assert x[(y * 2).sum()] == 4\n",
+        "--pa-why",
+    )
+    assert "refuses getitem(float64, float64): only integers" in said
+    assert "it runs with (y * 2).sum() as int64" in said
+
+
 @pytest.mark.parametrize("options", [("--pa-why",), ("--pa-why", "--pa-check")])
 def test_a_stop_of_pytorch_has_the_way_of_fixtures_and_modules(run, options) -> None:
     pytest.importorskip("torch")

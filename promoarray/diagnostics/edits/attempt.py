@@ -30,6 +30,7 @@ class Edit:
     text: str  # the whole edited file
     changes: tuple[tuple[int, str], ...]  # the lines that are written, by their numbers before
     shifts: tuple[tuple[int, int], ...] = ()  # from which line on how many lines further down
+    loses: bool = False  # whether a cast in it gives up fractions or more
 
     def moved(self, line: int) -> int:
         """Return where a line of the file stands in the edited one."""

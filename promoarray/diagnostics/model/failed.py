@@ -53,6 +53,14 @@ class Whole(NamedTuple):
     others: tuple[int | float, ...] = ()
 
 
+class Asked(NamedTuple):
+    """A dtype that is asked for, and refused; the call runs with another."""
+
+    given: str
+    names: tuple[str, ...]  # variables of the program's frame that are it
+    dtype: str
+
+
 @dataclass
 class Failed:
     """A call that failed."""
@@ -65,6 +73,7 @@ class Failed:
     remedies: list[Remedy] = field(default_factory=list)  # those with which the call runs
     limit: Limit | None = None
     whole: Whole | None = None
+    asked: Asked | None = None
     untried: str = ""  # why no other dtypes were tried
     framework: str = ""  # that refused it, with its version
 
@@ -76,4 +85,4 @@ class Failed:
     @property
     def for_a_dtype(self) -> bool:
         """Whether it runs with other dtypes, or with a number that fits them."""
-        return bool(self.remedies or self.limit or self.whole)
+        return bool(self.remedies or self.limit or self.whole or self.asked)

@@ -7,14 +7,17 @@ with which the same call runs is what stopped it, whatever the framework's messa
 
 from __future__ import annotations
 
+import copy
 import dis
 import inspect
 import io
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from dataclasses import fields, is_dataclass
 from functools import partial
 from types import CellType, FrameType, FunctionType, MappingProxyType
 from typing import Any, NamedTuple
@@ -35,6 +38,7 @@ from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import (
     GIVEN_BACK,
     HELD,
+    Asked,
     Failed,
     FailedOperand,
     Limit,
@@ -113,7 +117,10 @@ class Origins:
         found.remedies = self._remedies[key]
         found.limit = _limit(again, found.operands)
         if not found.limit and all(_cuts(found.operands, each) for each in found.remedies):
-            found.whole = _whole(again, [each.dtype for each in found.operands])
+            named = re.findall(r"\w+", found.error)
+            found.whole = _whole(again, [each.dtype for each in found.operands], named)
+        if not found.for_a_dtype:
+            found.asked = _asked(again, [each.dtype for each in found.operands])
 
     def let_go(self) -> None:
         """Let go of the arrays of a call that was not tried yet."""
@@ -140,7 +147,9 @@ class Origins:
         found = self._failed
         if found is not None:  # the frame may have gone on
             found.site = found.program = site_of(program.f_code, at.tb_lasti, at.tb_lineno)
-        return found if found is not None and found.operands and found.for_a_dtype else None
+        if found is None or not (found.operands or found.whole):
+            return None
+        return found if found.for_a_dtype else None
 
     def stopped(self, error: BaseException) -> Failed | None:
         """Return the call whose failure an error comes of."""
@@ -311,8 +320,9 @@ def _limit(again: _Again, operands: Sequence[FailedOperand]) -> Limit | None:
     return None
 
 
-def _whole(again: _Again, own: Sequence[str]) -> Whole | None:
-    """The Python number that stops a call as one of the other kind is asked for."""
+def _whole(again: _Again, own: Sequence[str], named: Sequence[str]) -> Whole | None:
+    """The Python number that stops a call as one of the other kind is asked for, or an array of a
+    dtype that operands have or that is named."""
     kinds: list[tuple[Any, Any]] = [(int, float), (float, int)]
     given: list[Any] = [*_leaves(again.args, again.kwargs)]
     for kind, other in kinds:
@@ -320,15 +330,61 @@ def _whole(again: _Again, own: Sequence[str]) -> Whole | None:
         numbers = [x for x in every if abs(x) < 1 << 53]
         for some in (*([x] for x in numbers), numbers):
             if some and again.runs(own, {id(x): other(x) for x in some}):
-                return Whole(some[0], _names_of(again, some[:1]))
+                return Whole(some[0], _names_of(again, some), others=tuple(some[1:]))
     numbers = [x for x in given if type(x) in (int, float)]
-    for dtype in dict.fromkeys(x for x in own if x in BY_NAME and not BY_NAME[x].weak):
+    asked_for = dict.fromkeys((*own, *named))
+    known = [BY_NAME[x] for x in asked_for if x in BY_NAME and not BY_NAME[x].weak]
+    for dtype in [x.name for x in known if x.kind in _REAL] if numbers else ():
         storage = BY_NAME[dtype].storage
         for some in (*([x] for x in numbers), numbers):  # lax takes an int for int32
             exact = some and all(float(np.asarray(x).astype(storage)) == x for x in some)
             if exact and again.runs(own, {id(x): np.asarray(x).astype(storage) for x in some}):
                 return Whole(some[0], _names_of(again, some), dtype, tuple(some[1:]))
     return None
+
+
+_REAL = Kind.FLOAT, Kind.INT, Kind.UINT
+
+
+def _asked(again: _Again, own: Sequence[str]) -> Asked | None:
+    """The dtype that stops a call as none such is given, such as of numbers drawn in int32."""
+    held = {each.name for each in again.call.recorder.home.dtypes}
+    others = [x for x in sorted(ASKED_FOR, key=_UNUSUAL.__contains__) if x in held]
+    for x in _leaves(again.args, again.kwargs):
+        given = _dtype_named(x)
+        for dtype in others if given else ():
+            other = _dtype_like(x, dtype)
+            if dtype != given and other is not None and again.runs(own, {id(x): other}):
+                return Asked(given, _names_of(again, [x]), dtype)
+    return None
+
+
+_UNUSUAL = frozenset({"float64", "bool", "complex64"})
+"""What is rarely meant by one who has asked for something else."""
+
+
+def _dtype_named(x: Any) -> str:
+    """The name of a dtype of any library, of Python's types, or in a text; "" of all else."""
+    if isinstance(x, type):
+        name = np.dtype(x).name if x in (int, float, complex, bool) else x.__name__
+    elif type(x) is str or isinstance(x, np.dtype) or type(x).__name__.lower() in _DTYPES:
+        name = "".join(re.findall(r"\w+", str(x))[-1:])
+    else:
+        return ""
+    return name if name in BY_NAME else ""
+
+
+_DTYPES = "dtype", "datatype"
+"""What frameworks call the class of their dtypes."""
+
+
+def _dtype_like(x: Any, name: str) -> Any:
+    """A dtype by its name, as that library has it which another is of."""
+    if isinstance(x, str):
+        return name
+    if isinstance(x, (type, np.dtype)):
+        return np.dtype(BY_NAME[name].storage)
+    return getattr(sys.modules.get(type(x).__module__.partition(".")[0]), name, None)
 
 
 def _names_of(again: _Again, numbers: Sequence[Any]) -> tuple[str, ...]:
@@ -383,6 +439,15 @@ def _with(value: Any, copies: Mapping[int, Any]) -> Any:
         return {key: _with(x, copies) for key, x in value.items()}
     if type(value) in (list, tuple):
         return type(value)(_with(x, copies) for x in value)
+    held = _fields(value)
+    if any(id(x) in copies for x in _leaves((), held)):
+        new = {name: _with(x, copies) for name, x in held.items()}
+        if isinstance(value, tuple):
+            return type(value)(**new)
+        made = copy.copy(value)
+        for name, x in new.items():
+            object.__setattr__(made, name, x)  # of one that is frozen, too
+        return made
     if type(value) is slice:
         return slice(*(_with(x, copies) for x in (value.start, value.stop, value.step)))
     if type(value) is partial:
@@ -471,11 +536,22 @@ def _leaves(args: Any, kwargs: Any) -> Iterator[Any]:
             yield from _leaves((), x)
         elif type(x) in (list, tuple):
             yield from _leaves(x, {})
+        elif held := _fields(x):
+            yield from _leaves((), held)
         elif type(x) is partial:
             yield x.func
             yield from _leaves(x.args, x.keywords)
         else:
             yield x
+
+
+def _fields(x: Any) -> dict[str, Any]:
+    """What a named tuple or a dataclass holds, by name."""
+    if isinstance(x, tuple) and hasattr(x, "_asdict"):
+        return dict(x._asdict())
+    if isinstance(x, type) or not is_dataclass(x):
+        return {}
+    return {each.name: getattr(x, each.name, None) for each in fields(x)}
 
 
 def _program_frame(frame: FrameType) -> FrameType:
@@ -526,6 +602,7 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[str, Any]]:
         try:
             yield from parameters(value)
             yield from getattr(type(value), "named_buffers", lambda _: ())(value)
+            yield from (each for each in _vars(value).items() if isinstance(each[1], kind))
         except Exception:  # a class that only looks like a module
             return
     elif type(value).__module__ != "builtins" and isinstance(vars_of := _vars(value), dict):
@@ -535,7 +612,7 @@ def _parts(value: Any, kind: Any) -> Iterator[tuple[str, Any]]:
 def _vars(value: Any) -> Any:
     if isinstance(value, type) or type(value).__name__ in ("module", "function"):
         return None
-    return getattr(value, "__dict__", None)
+    return _fields(value) or getattr(value, "__dict__", None)
 
 
 def _first_line(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from promoarray.core.call_site import Site, is_library
 from promoarray.diagnostics.edits.attempt import Edit
 from promoarray.diagnostics.exit_codes import FAILED, FINDINGS, NOTHING, USAGE, UsageError
 from promoarray.diagnostics.model.failed import Failed
-from promoarray.diagnostics.model.flow import CALL, Flow, RecordedOperation
+from promoarray.diagnostics.model.flow import CALL, MADE, Flow, RecordedOperation
 from promoarray.diagnostics.record.block import RECORDED
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.record.saved import is_saved, read, require_no_options, save
@@ -154,7 +154,8 @@ def _mend(explained: Explained, attempts: Attempts) -> None:
     for each, ended in attempts.of(edits(failed, explained.ways, framework)):
         if then := _gets_past(failed, each, ended):
             again = _stops_again(ended)
-            if explained.edit is None or not again:
+            # One that stops later, for another reason, is better than one that gives up fractions.
+            if explained.edit is None or not (again or each.loses):
                 explained.edit, explained.then = each, then
             if not again:
                 break
@@ -185,7 +186,7 @@ def _gets_past(failed: Failed, edit: Edit, ended: Ended) -> str:
     }:
         return ""  # the stop is elsewhere, and as it was
     passed = any(
-        _at(each.place.program) == at and each.kind == CALL
+        _at(each.place.program) == at and each.kind in (CALL, MADE) and (again or each.kind == CALL)
         for report in _reports(ended)
         for flow in report.flows
         for each in flow.operations

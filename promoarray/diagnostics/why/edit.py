@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from promoarray.core.call_site import Site
@@ -11,17 +12,20 @@ from promoarray.diagnostics.edits.attempt import (
     Edit,
     as_edit,
     at_origin,
+    dtype_given,
     edited,
     framework_of,
     is_left_out,
     namespace,
     operands_of,
     source_at,
+    written,
 )
 from promoarray.diagnostics.edits.place import Wrap
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.model.failed import (
     GIVEN_BACK,
+    Asked,
     Failed,
     FailedOperand,
     Limit,
@@ -58,6 +62,8 @@ def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[E
     of_integers = failed.limit is not None and type(failed.limit.low) is int
     if limit and not of_integers:  # -1e9 stands for the least number there is; 300 is meant
         yield limit
+    if failed.asked is not None and (found := _with_asked(failed, failed.asked, framework)):
+        yield found
     if failed.whole is not None:
         yield from _with_number(failed, failed.whole, framework)
     remedies = best_first(failed, ways, framework)
@@ -67,7 +73,8 @@ def _every(failed: Failed, ways: list[list[Step]], framework: str) -> Iterator[E
         meant = any(failed.operands[n].written and _is_meant(ways[n]) for n, _ in remedy)
         if remedy is not remedies[0] or lossy or meant:
             yield from _out_of_place(failed)
-        yield from _edits_of(remedy, failed, ways, framework)
+        for each in _edits_of(remedy, failed, ways, framework):
+            yield replace(each, loses=lossy)
     if remedies:
         yield from _out_of_place(failed)
     if limit and of_integers:
@@ -111,6 +118,19 @@ def _with_limit(failed: Failed, limit: Limit, framework: str) -> Edit | None:
     return None
 
 
+def _with_asked(failed: Failed, asked: Asked, framework: str) -> Edit | None:
+    """Write another dtype where one is asked for that is refused."""
+    source = source_at(failed.program)
+    extent: Any = failed.program.extent
+    calls = [x for x in source.at(extent) if isinstance(x, ast.Call)] if source else []
+    for call in calls[:1]:
+        given = [*call.args, *(word.value for word in call.keywords)]
+        known = next((x for x in given if ast.unparse(x) in asked.names), dtype_given(call))
+        if source is not None and known is not None:
+            return written(source, failed.program, [("retyped", known)], asked.dtype, framework)
+    return None
+
+
 def _with_number(failed: Failed, whole: Whole, framework: str) -> Iterator[Edit]:
     """Write a Python number of the other kind: for a float the quotient of integers, or ``int``."""
     other = int if type(whole.number) is float else float
@@ -127,18 +147,21 @@ def _with_number(failed: Failed, whole: Whole, framework: str) -> Iterator[Edit]
         if wraps and (found := _with_dtype(source, failed.program, wraps, whole.dtype, framework)):
             yield found
         return
+    numbers = whole.number, *whole.others
+    changes = []
     for node in (inner for each in source.at(extent)[:1] for inner in ast.walk(each)):
         match node:
             case ast.BinOp(op=ast.Div(), left=left, right=right) if other is int:
                 text = f"{source.quoted(left)} // {source.quoted(right)}"
-            case ast.Constant(value=value) if _same(value, whole.number):
-                text = str(other(whole.number))
+            case ast.Constant() | ast.UnaryOp() if any(_same(_value(node), x) for x in numbers):
+                text = str(other(_value(node)))
             case ast.Name(id=name) if name in whole.names:
                 text = f"{other.__name__}({name})"
             case _:
                 continue
-        wrap = Wrap(node, BY_NAME["int64"], "retyped", text=text, name="")
-        if found := edited(source, failed.program, [wrap], framework):
+        changes.append(Wrap(node, BY_NAME["int64"], "retyped", text=text, name=""))
+    for some in [changes] if whole.others else ([each] for each in changes):
+        if some and (found := edited(source, failed.program, some, framework)):
             yield found
 
 
@@ -248,6 +271,23 @@ def _where_made(remedy: Remedy, ways: list[list[Step]], framework: str) -> Itera
                 continue  # of one of them
             if found := _with_dtype(source, site, [(how, node, step.made)], dtype, own):
                 yield found
+    if others and (found := _where_each_is_made(remedy, ways, framework)):
+        yield found
+
+
+def _where_each_is_made(remedy: Remedy, ways: list[list[Step]], framework: str) -> Edit | None:
+    """Another dtype at each of the places of one file where operands are made."""
+    ends = [[step.made for step in ways[n] if step.ends][-1:] for n, _ in remedy]
+    places = [next(at_origin(each), None) for some in ends for each in some]
+    found = [each for each in places if each is not None]
+    families = {family(each.policy) == "numpy" for some in ends for each in some}
+    dtype = remedy[0][1]
+    alike = {d for _, d in remedy} == {dtype} and len({source for *_, source in found}) == 1
+    if len(found) < len(remedy) or not alike or len(families) > 1:
+        return None
+    own = "numpy" if True in families and hasattr(np, dtype) else framework
+    every = [(how, node, made) for (how, node, _), (made,) in zip(found, ends, strict=True)]
+    return _with_dtype(found[0][2], ends[0][0].place.program, every, dtype, own)
 
 
 _Change = tuple[str, Any, RecordedOperation | None]
@@ -343,19 +383,19 @@ def _returned(source: SourceText, failed: Failed, operand: FailedOperand, place:
     return None
 
 
-def _parts(node: Any) -> list[Any]:
+def _parts(node: Any, *, by_key: bool = True) -> list[Any]:
     """The expressions in a tuple, list or dict, and those in them; JAX has a dict's by key."""
     match node:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             pass
         case ast.Dict(keys=keys, values=values) if all(isinstance(k, ast.Constant) for k in keys):
             named = {ast.unparse(k): x for k, x in zip(keys, values, strict=True) if k}
-            parts = [named[key] for key in sorted(named)]
+            parts = [named[key] for key in (sorted(named) if by_key else named)]
         case ast.Constant(value=None):
             return []
         case _:
             return [node]
-    return [x for each in parts for x in _parts(each)]
+    return [x for each in parts for x in _parts(each, by_key=by_key)]
 
 
 def _at_stop(source: SourceText, failed: Failed, n: int, place: int) -> Any:
@@ -378,6 +418,7 @@ def _at_stop(source: SourceText, failed: Failed, n: int, place: int) -> Any:
         if isinstance(node, ast.Subscript) and failed.operands[n].source is None:
             keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             given = [node.value, *(x for x in keys if not isinstance(x, ast.Slice))]
+        given = [x for each in given for x in _parts(each, by_key=False)]
         if len(given) > len(failed.arguments):
             given = [each for each in given if not _is_number(each)]
         if failed.site == failed.program and n < len(given) == len(failed.arguments):

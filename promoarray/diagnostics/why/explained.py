@@ -87,6 +87,7 @@ class Explained(Printable):
                 ],
                 "for_a_dtype": failed.for_a_dtype if not failed.untried else None,
                 "beyond_range": failed.limit and failed.limit._asdict(),
+                "dtype_asked_for": failed.asked and failed.asked._asdict(),
                 "integer_asked_for": whole.number if whole and not whole.dtype else None,
                 "untried": failed.untried or None,
             },
@@ -140,6 +141,10 @@ class Explained(Printable):
             said = f"{name}Python {type(number).__name__} {number}"
             asked = dtype or ("an integer" if type(number) is float else "a float")
             yield f"  {said}  {at + ': ' if at else ''}{asked} is asked for"
+        if failed.asked is not None:
+            given, variables, dtype = failed.asked
+            name = f"{min(variables, key=len)}  " if variables else ""
+            yield f"  {name}{given}  asked for there; it runs with {dtype}"
         if failed.untried:
             yield f"  Other dtypes were not tried: {failed.untried}."
         elif not failed.for_a_dtype:

@@ -1,7 +1,7 @@
 """Calls at which nothing was recorded: read from the traceback of their error, and tried again.
 
-The line has the operation, its frame the operands. Where an operand is what another call made, it
-is not had again, and nothing is said.
+The line has the operation, its frame the operands. An operand that arithmetic made of them, such
+as ``x.sum()``, is computed again; where another call made one, nothing is said.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ import ast
 import operator
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from types import FrameType, TracebackType
+from math import prod
+from types import FrameType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from promoarray.core.call_site import Site, of_library, of_promoarray, site_of, source_of
 from promoarray.diagnostics.edits.source import SourceText
 from promoarray.diagnostics.model.failed import Failed
 from promoarray.diagnostics.record.block import RECORDED
-from promoarray.diagnostics.record.origins import Origins
+from promoarray.diagnostics.record.origins import MOST_ELEMENTS, Origins
 from promoarray.diagnostics.record.recorder import Recorder
 
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -118,6 +119,36 @@ _INNER_FIRST = ("torch", "paddle", "jax", "numpy")
 """NumPy's arrays are given to the others, too."""
 
 
+_PURE_WORDS = """
+    abs sqrt exp log sum mean max min argmax argmin prod cumsum round floor ceil astype reshape
+    ravel flatten transpose squeeze clip dot matmul float double half long int to
+"""
+_PURE = frozenset(_PURE_WORDS.split())
+"""Functions and methods that change nothing, draw nothing, and give the same again."""
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether it is a number, or an array of numbers of a library, and no large one."""
+    of_library = type(x).__module__.partition(".")[0].replace("jaxlib", "jax") in _INNER_FIRST
+    if not (of_library and hasattr(x, "dtype")):
+        return type(x) in (int, float)
+    return str(x.dtype) != "object" and prod(x.shape) <= MOST_ELEMENTS
+
+
+def _is_namespace(x: Any) -> bool:
+    return type(x) is ModuleType and x.__name__.partition(".")[0] in _INNER_FIRST
+
+
+def _computed(function: Any, args: tuple[Any, ...]) -> Any:
+    """What numbers and arrays give, computed again."""
+    if not all(_is_plain(x) or isinstance(x, (tuple, type)) for x in args):
+        raise _Unknown
+    try:
+        return function(*args)
+    except Exception:
+        raise _Unknown from None
+
+
 _ASKING: dict[str, Callable[[Any], Any]] = {"len": len, "int": int, "float": float}
 
 
@@ -194,9 +225,12 @@ def _value(node: ast.AST, frame: FrameType) -> Any:
         case ast.Slice(lower=lower, upper=upper, step=step):
             return slice(*(part and _value(part, frame) for part in (lower, upper, step)))
         case ast.BinOp(left=a, op=op, right=b) if type(op) in _OPERATORS:
-            pair = _values((a, b), frame)
-            if all(type(x) in (int, float) for x in pair):
-                return getattr(operator, f"__{_OPERATORS[type(op)]}__")(*pair)
+            function = getattr(operator, f"__{_OPERATORS[type(op)]}__")
+            return _computed(function, _values((a, b), frame))
+        case ast.Call(func=ast.Attribute(value=a, attr=name), args=given, keywords=[]):
+            owner, args = _value(a, frame), _values(given, frame)
+            if name in _PURE and (_is_plain(owner) or _is_namespace(owner)):
+                return _computed(getattr(owner, name, None), args)
         case ast.Call(func=ast.Name(id="len" | "int" | "float" as name), args=[given]):
             return _ASKING[name](_value(given, frame))
     raise _Unknown

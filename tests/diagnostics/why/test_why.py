@@ -322,6 +322,55 @@ STOPS = {
         "int32 (2,)  np.array([2, 0], dtype=np.int32), program.py:4: the dtype that it names",
         "target[[0, 1]] = torch.from_numpy(labels).to(torch.int64)",
     ),
+    "a dtype that is asked for, and not given": (
+        "numpy",
+        NUMPY + "rng = np.random.default_rng(0)\nx = rng.integers(5, size=3, dtype=np.float32)\n",
+        "float32  asked for there; it runs with int64",
+        "x = rng.integers(5, size=3, dtype=np.int64)",
+    ),
+    "a dtype that a variable asks of random numbers": (
+        "jax",
+        JAX + "def init(key, dtype):\n    return jax.random.normal(key, (2,), dtype)\n"
+        "init(jax.random.key(0), int)\n",
+        "dtype  int64  asked for there; it runs with float32",
+        "return jax.random.normal(key, (2,), jnp.float32)",
+    ),
+    "operands that are made in two lines": (
+        "torch",
+        TORCH
+        + "lstm = torch.nn.LSTM(5, 6).bfloat16()\nx = torch.ones(3, 5, dtype=torch.bfloat16)\n"
+        "h = torch.zeros(1, 6)\nc = torch.zeros(1, 6)\nlstm(x, (h, c))\n",
+        "c  float32 (1, 6)  torch.zeros(1, 6), program.py:6: the default dtype of Python floats",
+        "h = torch.zeros(1, 6, dtype=torch.bfloat16)\n"
+        "  write  program.py:6  c = torch.zeros(1, 6, dtype=torch.bfloat16)",
+    ),
+    "an array that stands in a tuple": (
+        "jax",
+        JAX + "s = jnp.ones(4)\n"
+        "jax.lax.fori_loop(0, 3, lambda i, x: (x[0] + x[1], x[1]), (jnp.zeros(4, int), s))\n",
+        "int32 (4,)  jnp.zeros(4, int), program.py:5: int64 asked for, which the framework narrows",
+        "jax.lax.fori_loop(0, 3, lambda i, x: (x[0] + x[1], x[1]), "
+        "(jnp.zeros(4, int).astype(jnp.float32), s))",
+    ),
+    "an array of a named tuple": (
+        "jax",
+        JAX + "from typing import NamedTuple\nclass P(NamedTuple):\n    mu: jax.Array\n"
+        "p = P(mu=jnp.array(1))\njax.grad(lambda p, x: p.mu * x)(p, jnp.array(2.0))\n",
+        "p.mu  weak int ()  jnp.array(1), program.py:7: the default dtype of Python integers",
+        "p = P(mu=jnp.array(1, dtype=jnp.float32))",
+    ),
+    "a number in the place of a cotangent": (
+        "jax",
+        JAX + "y, back = jax.vjp(jnp.sum, jnp.ones(3, jnp.float16))\nback(1.0)\n",
+        "Python float 1.0  float16 is asked for",
+        "back(jnp.asarray(1.0, dtype=jnp.float16))",
+    ),
+    "two numbers at once": (
+        "jax",
+        JAX + "x = jnp.linspace(0, 300, 5)\njax.lax.clamp(0, x, 255)\n",
+        "Python int 0  a float is asked for",
+        "jax.lax.clamp(0.0, x, 255.0)",
+    ),
     "lax, which promotes nothing": (
         "jax",
         JAX + "a = jnp.ones(3, dtype=jnp.bfloat16)\nb = jnp.ones(3) * 2\nlax.add(a, b)\n",
@@ -412,6 +461,18 @@ def test_a_line_that_stops_twice_is_mended_once(why):
     assert status == 1
     assert "write  program.py:3  np.bitwise_or(n[x.astype(np.int64)], x)" in said
     assert "with it, __getitem__ runs; the line then stops at bitwise_or: ufunc" in said
+
+
+def test_a_second_stop_is_better_than_fractions_that_are_given_up(why):
+    """What makes integers of floats would run to the end."""
+    pytest.importorskip("jax")
+    text = JAX + (
+        "x = jnp.linspace(0, 300, 5)\ny = jax.lax.clamp(0, x, 255)\njax.lax.add(y, jnp.arange(5))\n"
+    )
+    status, said = why(text)
+    assert status == 1
+    assert "write  program.py:5  y = jax.lax.clamp(0.0, x, 255.0)" in said
+    assert "with it, the line runs; the program stops later" in said
 
 
 def test_values_that_containers_hold(why):

@@ -163,9 +163,10 @@ class Call(call.Call):
 
     @staticmethod
     def copy(x: Any, dtype: DType | None) -> Any:
-        """An array in a dtype: itself, which JAX never changes, if it has that or stays weak."""
+        """An array in a dtype: itself, which JAX never changes, if it has that or stays weak, and
+        if it is a key of random numbers."""
         if dtype is None or dtype.weak or x.dtype == dtype.storage:
-            return x if dtype is not None else call.Call.copy(x, dtype)
+            return x
         return x.astype(jax.dtypes.canonicalize_dtype(dtype.storage))  # float64 may be off
 
     @staticmethod
