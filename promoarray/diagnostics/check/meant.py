@@ -53,6 +53,8 @@ def _is_nothing(each: LostPlace, flow: Flow) -> str:
     never = is_array and each.total - each.passes <= unknown
     if each.weight <= 1 and not never:
         return "absorbed updates that together are less than a digit"
+    if each.vanishes and not never and _feeds_back(each, flow):
+        return "absorbed updates that vanish as what is updated converges"
     is_most = 2 * each.passes >= each.total
     if is_most and (never or not (each.arrays or _feeds_back(each, flow))):
         return ""

@@ -77,6 +77,7 @@ class Loss:
     wanted: str = ""  # the least dtype that holds every exact result; "" if none is known
     weight: float = 0.0  # of updates: how many halves of a digit all that are absorbed come to
     arrays: int = 0  # into how many arrays, that last, the line has written such until then
+    vanishes: bool = False  # of updates: whether they are a thousandth of the line's first ones
     # of those that wrapped, where in the flat result; None where that is not told
     which: Any = field(default=None, repr=False, compare=False)
 
@@ -109,6 +110,7 @@ class LostPlace:
     weight: float = 0.0  # of updates, the most in any pass
     arrays: int = 0
     framework: str = ""  # that computed it; "" of promoarray's own arrays
+    vanishes: bool = False  # of updates, in every pass
 
     @property
     def place(self) -> tuple[Any, ...]:

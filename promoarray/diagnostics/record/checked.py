@@ -323,10 +323,11 @@ class Checked:
         self._kind.gradients(self._checks, screen.met, args, (result,))
         return True
 
-    def seen(self, screen: Screen, was: Any) -> Before:
+    def seen(self, screen: Screen, was: Any, args: Sequence[Any]) -> Before:
         """What ``before`` would have noted of a call that is like others."""
-        sort, dtype = self._sort(screen.met.name), screen.dtype
-        target = Values(np.array(was, dtype.storage), dtype) if screen.writes else None
+        sort, dtype, target = self._sort(screen.met.name), screen.dtype, None
+        if screen.writes:
+            target = Values(np.full(self._kind.shape_of(args[0]), was, dtype.storage), dtype)
         return Before(sort, screen.met.sources, target)
 
     def _note_made(self, met: Met, x: Any) -> None:

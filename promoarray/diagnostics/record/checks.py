@@ -308,6 +308,7 @@ class Checks:
             found.bytes += cost
             found.weight = max(found.weight, loss.weight)
             found.arrays = max(found.arrays, loss.arrays)
+            found.vanishes &= loss.vanishes
 
     def _chosen(self, met: Met, loss: Loss) -> tuple[Loss, bool] | None:
         """What is lost of what the line chooses, and whether that is known; None if nothing is."""
@@ -332,7 +333,7 @@ class Checks:
         given = tuple(map(dtype_in_words, met.operands))
         found = LostPlace(loss.kind, met.name, given, made, *met.sites(), loss)
         found.first, found.order = passes, len(self.lost)
-        found.sources, found.backward = sources, backward
+        found.sources, found.backward, found.vanishes = sources, backward, loss.vanishes
         found.framework = met.framework
         return found
 

@@ -31,11 +31,26 @@ class Updates:
     def __init__(self) -> None:
         self._targets: dict[Any, dict[int, weakref.ref[Any]]] = {}
         self._runs: dict[Any, _Run] = {}
+        self._moved: dict[Any, tuple[int, float]] = {}
 
     def stand_still(self, met: Met) -> bool:
         """Return whether most elements of what is accumulated are what they were."""
         before = accumulated(met)
-        return before is not None and self.persists(met) and is_as_before(before, met.results[0])
+        if before is None or not self.persists(met):
+            return False
+        still = is_as_before(before, met.results[0])
+        if not still:
+            self._moves(met, before)
+        return still
+
+    def _moves(self, met: Met, before: Values) -> None:
+        """Note how far the first passes move what is accumulated."""
+        key, result = (met.name, met.place), met.results[0]
+        passes, most = self._moved.get(key, (0, 0.0))
+        if passes < _FIRST and before.array.shape == result.array.shape:
+            new, old = _some(result, result.array.shape), _some(before, result.array.shape)
+            far = np.max(np.abs(new - old), initial=most, where=np.isfinite(new) & np.isfinite(old))
+            self._moved[key] = passes + 1, float(far)
 
     def persists(self, met: Met) -> bool:
         """Return whether an operation in place writes into an array that it has written before.
@@ -69,8 +84,11 @@ class Updates:
             if found is None or 2 * found.count <= found.of:
                 return None
         heavy = self._weight(met, before, number, times)
+        last = np.max(np.abs(_some(_update(met), met.results[0].array.shape)), initial=0.0)
+        _, most = self._moved.get((met.name, met.place), (0, 0.0))
+        arrays = len(self._targets.get((met.name, met.place), ()))
         return found and replace(
-            found, weight=heavy, arrays=len(self._targets.get((met.name, met.place), ()))
+            found, weight=heavy, arrays=arrays, vanishes=bool(_VANISHED * last <= most)
         )
 
     def _weight(self, met: Met, before: Values, number: int, times: int) -> float:
@@ -119,11 +137,14 @@ def is_much(weight: float, dtype: DType) -> bool:
 
 def _some(x: Operand, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Some elements of an operand, evenly, in float64."""
-    array = np.broadcast_to(np.asarray(_decoded(x)), shape).reshape(-1)
+    array = np.broadcast_to(np.asarray(x.array if isinstance(x, Values) else x), shape).reshape(-1)
     return array[:: max(array.size // _IN_A_RUN, 1)].astype(np.float64)
 
 
 _IN_A_RUN = 64
+_FIRST = 8
+_VANISHED = 1000
+"""So much smaller than the first updates are those of what has converged."""
 
 
 def fed(sources: Sequence[Source | None], made: Any, also: Collection[Source] = ()) -> int | None:

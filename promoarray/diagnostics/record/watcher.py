@@ -169,7 +169,7 @@ class Watcher:
             result = result if made is None else made[0]
         if known is None or not self._again(known, result):
             if screen is not None and checked is not None:
-                before = recorder.guarded(checked.seen, screen, before)
+                before = recorder.guarded(checked.seen, screen, before, args)
             if known is not None:  # it made others than those that are alike
                 call = recorder.guarded(self._looked_at, *looked)
             if call is not None:
@@ -179,7 +179,7 @@ class Watcher:
         if checked is not None and screen is not None:
             if self._unheard(checked.passed, screen, args, kwargs, result, before):
                 return result
-            before = recorder.guarded(checked.seen, screen, before)
+            before = recorder.guarded(checked.seen, screen, before, args)
         if checked is not None and before is not None:
             told = (name, carry_out, args, kwargs), (frame, place, codes)
             self._unheard(checked.after, before, *told, result)

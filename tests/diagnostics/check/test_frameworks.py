@@ -293,6 +293,36 @@ def test_what_stands_still(tmp_path, framework, body, line) -> None:
     assert found == {("absorbed", line + (framework == "torch"))}, str(report)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (2,)])
+@pytest.mark.parametrize("framework", ["torch", "paddle"])
+def test_a_counter_of_any_shape_stands_still(tmp_path, framework, shape) -> None:
+    made = {
+        "torch": f"n = torch.zeros({shape}, dtype=torch.bfloat16)\n",
+        "paddle": f"n = paddle.full({list(shape)}, 2.0**24 - 50)\n",
+    }
+    add = {"torch": "n += 1", "paddle": "n.add_(paddle.ones_like(n))"}
+    text = f"{made[framework]}for _ in range(900):\n    {add[framework]}\n"
+    report = checked(tmp_path, framework, text)
+    assert [each.place.kind for each in report.told] == ["absorbed"], str(report)
+
+
+def test_weights_that_have_converged_are_no_loss(tmp_path) -> None:
+    text = """torch.manual_seed(0)
+x = torch.randn(64, 3, dtype=torch.{dtype})
+y = x @ torch.tensor([1.0, -2.0, 0.5], dtype=torch.{dtype})
+w = torch.zeros(3, dtype=torch.{dtype}, requires_grad=True)
+opt = torch.optim.SGD([w], lr={lr})
+for _ in range(600):
+    opt.zero_grad()
+    ((x @ w - y) ** 2).mean().backward()
+    opt.step()
+"""
+    report = checked(tmp_path, "torch", text.format(dtype="float32", lr=0.05))
+    assert not report.told, str(report)
+    report = checked(tmp_path, "torch", text.format(dtype="bfloat16", lr=0.0005))
+    assert [each.place.kind for each in report.told] == ["absorbed"], str(report)
+
+
 @pytest.mark.parametrize("optimizer", ["AdamW([w, v], 1e-4", "SGD([w, v], 1e-4"])
 def test_weights_of_a_list_that_no_longer_move(tmp_path, optimizer) -> None:
     text = """w, v = (torch.nn.Parameter(torch.full((3,), 256., dtype=torch.{dtype})) for _ in "12")
