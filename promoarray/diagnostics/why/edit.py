@@ -280,14 +280,13 @@ def _where_each_is_made(remedy: Remedy, ways: list[list[Step]], framework: str) 
     ends = [[step.made for step in ways[n] if step.ends][-1:] for n, _ in remedy]
     places = [next(at_origin(each), None) for some in ends for each in some]
     found = [each for each in places if each is not None]
-    families = {family(each.policy) == "numpy" for some in ends for each in some}
     dtype = remedy[0][1]
+    owns = {framework_of(each, dtype, framework) for some in ends for each in some}
     alike = {d for _, d in remedy} == {dtype} and len({source for *_, source in found}) == 1
-    if len(found) < len(remedy) or not alike or len(families) > 1:
+    if len(found) < len(remedy) or not alike or len(owns) > 1:
         return None
-    own = "numpy" if True in families and hasattr(np, dtype) else framework
     every = [(how, node, made) for (how, node, _), (made,) in zip(found, ends, strict=True)]
-    return _with_dtype(found[0][2], ends[0][0].place.program, every, dtype, own)
+    return _with_dtype(found[0][2], ends[0][0].place.program, every, dtype, owns.pop())
 
 
 _Change = tuple[str, Any, RecordedOperation | None]
