@@ -337,12 +337,11 @@ STOPS = {
     ),
     "operands that are made in two lines": (
         "torch",
-        TORCH
-        + "lstm = torch.nn.LSTM(5, 6).bfloat16()\nx = torch.ones(3, 5, dtype=torch.bfloat16)\n"
-        "h = torch.zeros(1, 6)\nc = torch.zeros(1, 6)\nlstm(x, (h, c))\n",
-        "c  float32 (1, 6)  torch.zeros(1, 6), program.py:6: the default dtype of Python floats",
-        "h = torch.zeros(1, 6, dtype=torch.bfloat16)\n"
-        "  write  program.py:6  c = torch.zeros(1, 6, dtype=torch.bfloat16)",
+        TORCH + "x = torch.ones(3, 4, dtype=torch.bfloat16)\nw = torch.zeros(2, 4)\n"
+        "b = torch.zeros(2)\ntorch.nn.functional.linear(x, w, b)\n",
+        "b  float32 (2,)  torch.zeros(2), program.py:5: the default dtype of Python floats",
+        "w = torch.zeros(2, 4, dtype=torch.bfloat16)\n"
+        "  write  program.py:5  b = torch.zeros(2, dtype=torch.bfloat16)",
     ),
     "an array that stands in a tuple": (
         "jax",
