@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -232,3 +234,19 @@ def test_the_words_of_a_summary() -> None:
     )
     long = elsewhere._replace(lines=(*range(100, 150),), places=("m.py:100",))
     assert long.words().endswith(" 127, 128, 129 and 20 more)")
+
+
+def test_an_error_of_a_recorded_call_has_the_traceback_that_it_has_anyway(command: Command) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+    command.write("""
+        import torch
+        f = torch.nn.functional.layer_norm
+        for n in (3, 3, 4):  # the last of which is like those before it
+            f(torch.ones(2, n), (3,))
+    """)
+    bare = [sys.executable, "program.py"]
+    ran = subprocess.run(bare, capture_output=True, text=True, check=False)
+    said = command("compare", "program.py", "--policies", "paddle@3.3")
+    way = ran.stderr.partition("line 5, in <module>")[2]
+    assert "in layer_norm" in way
+    assert way in said.err

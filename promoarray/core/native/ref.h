@@ -10,6 +10,7 @@
 
 #if PY_VERSION_HEX < 0x030C0000  // the names of descrobject.h are new in 3.12
 #include <structmember.h>
+#define Py_T_BOOL T_BOOL
 #define Py_T_OBJECT_EX T_OBJECT_EX
 #define Py_T_PYSSIZET T_PYSSIZET
 #define Py_READONLY READONLY

@@ -9,6 +9,7 @@ answer by.
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Hashable
 from functools import cache, lru_cache
@@ -47,6 +48,18 @@ def borders() -> list[float | int]:
             found |= {most, most + step / 2, most + step}
     beyond = 2**1024 - 2**970  # from here on an int is no float
     return [*sorted(border for border in found if border < math.inf), beyond]
+
+
+def nearest() -> tuple[list[tuple[float, float]], list[tuple[int, int]]]:
+    """Return the floats nearest to each border, from below and above; and such integers."""
+    floats = [_nearest(x) for x in borders() if x <= sys.float_info.max]
+    return floats, [(math.floor(x), math.ceil(x)) for x in borders() if x < 1 << 64]
+
+
+def _nearest(x: float) -> tuple[float, float]:
+    near = float(x)
+    below = near if near <= x else math.nextafter(near, -math.inf)
+    return below, near if near >= x else math.nextafter(near, math.inf)
 
 
 def scalar_class(x: Any) -> Hashable:

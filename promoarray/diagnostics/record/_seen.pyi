@@ -1,5 +1,7 @@
 """What is seen of recorded programs, told without a frame of Python's where it was told before."""
 
+from collections.abc import Callable, Hashable
+from types import FrameType
 from typing import Any, Self, final
 
 from typing_extensions import disjoint_base
@@ -26,6 +28,60 @@ class Carried:
     def put(self, x: Any, slot: DType | TypeRecord | None, /) -> None: ...
     def __contains__(self, x: Any, /) -> bool: ...
     def __len__(self) -> int: ...
+
+@final
+class KnownCalls:
+    """What is known of calls (``watcher.Known``), by all that it hangs on."""
+
+    by_value: bool
+    """Whether some policy looks at the values of 0-d arrays."""
+
+    def __new__(
+        cls,
+        scalar_class: Callable[[Any], Hashable],
+        floats: list[tuple[float, float]],
+        ints: list[tuple[int, int]],
+        /,
+    ) -> Self: ...
+    def taken(self) -> list[tuple[Any, int]]: ...
+    def forget(self) -> None: ...
+
+@final
+class CallKey:
+    """What calls that are alike have in common."""
+
+@disjoint_base
+class CallWatcher:
+    """Carries out calls, and counts those that are like others; it hands on what is like none."""
+
+    def prepare(self, parts: tuple[Any, ...], looks: bool, is_taped: bool, /) -> None: ...
+    def watch(
+        self,
+        func: Any,
+        name: str,
+        handler: Any,
+        frame: FrameType,
+        carry_out: Callable[..., Any],
+        /,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any: ...
+    def _watch(
+        self,
+        func: Any,
+        name: str,
+        handler: Any,
+        frame: FrameType,
+        carry_out: Callable[..., Any],
+        /,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any: ...
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = ..., kwargs: Any = ..., /
+    ) -> Any: ...
+    def keep(self, key: CallKey, known: Any, side: bool | None = ..., /) -> None: ...
+    def again(self, known: Any, result: Any, /) -> bool: ...
 
 @disjoint_base
 class FastHook:

@@ -292,7 +292,10 @@ def _passed(frame: FrameType | None, called: CodeType) -> list[FrameType]:
     while frame is not None and is_hook(frame.f_code):
         passed.append(frame)
         frame = frame.f_back
-    while passed and frame is not None and frame.f_code.co_filename.endswith(HANDED_ON):
+    while frame is not None and frame.f_code.co_filename.endswith(HANDED_ON):
+        # The hook is compiled where it knows a call: it has no frame then.
+        if not passed and (frame.f_back is None or frame.f_back.f_code is not called):
+            break
         passed.append(frame)
         frame = frame.f_back
         if frame is not None and frame.f_code is called:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from operator import attrgetter
-from types import FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from promoarray.diagnostics.findings.verdict import OPEN_CALLS
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION
-from promoarray.diagnostics.record.written import MIRRORED, number_first
+from promoarray.diagnostics.record.written import MIRRORED, is_literal, number_first
 from promoarray.dtypes import BY_NAME, WEAK, DType, Kind, weak_complex, weak_float, weak_int
 from promoarray.operations import Form
 from promoarray.promotion.policy import Policy
@@ -58,6 +58,8 @@ class Call:
     """Operators that are told with their number on the right, wherever it is."""
     augments: ClassVar[bool] = True
     """Whether ``x.add_(y)`` is what ``x += y`` does."""
+    no_arrays: ClassVar[Sequence[type[Any]]] = ()
+    """Classes of arguments that are no arrays."""
     kind_of: Callable[[Any], Hashable] = staticmethod(attrgetter("dtype"))
     """What tensors that are alike have in common, besides being 0-d or not."""
     ndim_of: Callable[[Any], int] = staticmethod(attrgetter("ndim"))
@@ -85,7 +87,7 @@ class Call:
         }
         self.result: Any = None
         self.kind = ""  # what it was counted as
-        self.read = False  # whether anything was read from the source, and what it says
+        self.read = False  # whether it hangs on the values of names, and what these say
         self.number_first: bool | None = None  # (``written.number_first``)
         self._arrays: dict[int, AbstractArray] = {}
 
@@ -95,8 +97,16 @@ class Call:
         return False
 
     @staticmethod
-    def standing(frame: FrameType, func: Any) -> FrameType:
+    def is_between(code: CodeType) -> bool:
+        """Whether code stands between a call and the hook."""
+        return False
+
+    @classmethod
+    def standing(cls, frame: FrameType, func: Any) -> FrameType:
         """Where a call stands that came to the hook from a frame."""
+        own = func.__code__ if type(func) is FunctionType else None
+        while (frame.f_code is own or cls.is_between(frame.f_code)) and frame.f_back is not None:
+            frame = frame.f_back
         return frame
 
     def dtype_of(self, x: Any) -> DType | None:
@@ -209,7 +219,7 @@ class Call:
 
     def mirrored(self, operation: str, given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], bool]:
         """The same for an operator that is told with its number on the right, wherever it is."""
-        self.read = True
+        self.read = not is_literal(self.frame)
         first = self.number_first = number_first(self.frame, self.tensor)
         if first:
             operation, given = MIRRORED[operation], given[::-1]

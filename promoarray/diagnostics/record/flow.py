@@ -98,7 +98,7 @@ class Heard(threading.local):
     def begin(self) -> None:
         """Hear of another call."""
         self.recorded: list[RecordedOperation] = []  # the operations that it was recorded as
-        self.tells: list[Callable[[], object]] = []  # each is called again for calls like it
+        self.tells: list[Callable[..., object]] = []  # each hears how often calls like it come
         self.arrays: set[int] = set()  # the addresses of arrays of which is known what they carry
         self.lasting = True  # whether calls that are alike tell the same
         # between which all values of the array that is cast have to be for that

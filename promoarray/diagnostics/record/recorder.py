@@ -6,7 +6,7 @@ programs written against promoarray. Since the framework's answer is known, each
 policy of that framework: where the two differ is *drift*.
 
 A call that is like another at the same place is not looked at again, but counted
-(``count_again``).
+(``told_again``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from promoarray.diagnostics.model.divergence import DefaultMade
 from promoarray.diagnostics.model.final import MOST, final_of, leaves
 from promoarray.diagnostics.model.flow import CALL, DEFAULT, MADE, OPERATION
 from promoarray.diagnostics.model.noted import NotExamined
-from promoarray.diagnostics.record._seen import Carried
+from promoarray.diagnostics.model.scalar_class import nearest, scalar_class
+from promoarray.diagnostics.record._seen import Carried, KnownCalls
 from promoarray.diagnostics.record.flow import FlowRecorder, Heard
 from promoarray.diagnostics.record.report import (
     MOVE,
@@ -121,9 +122,8 @@ class Recorder:
         self.describe: dict[str, Callable[[Any], Result | None]] = (
             {} if beside is None else beside.describe
         )
-        # what is known of calls, by all that it hangs on (``watcher.py``), and what forgets that
-        # elsewhere
-        self.known: dict[Hashable, Any] = {}
+        # what is known of calls (``watcher.py``), and what forgets that elsewhere
+        self.known = KnownCalls(scalar_class, *nearest())
         self.forgetting: list[Callable[[], object]] = []
         self.version = framework  # with its name: "torch 2.13.0"
         if beside is None:
@@ -146,6 +146,7 @@ class Recorder:
         asked = [p for p in report.policies if p.name not in report.halves or self.of_numpy]
         # whether some policy looks at the values of 0-d arrays
         self.by_value = any(policy.by_value is not None for policy in asked)
+        self.known.by_value = self.by_value
         self.of_other_ints = _of_other_ints(self.home, asked)
         self.flow: FlowRecorder = flow or FlowRecorder(report, self.framework, self.heard)
 
@@ -214,7 +215,8 @@ class Recorder:
 
     def forget_calls(self) -> None:
         """Forget what is known of calls, as what they are told has changed."""
-        self.known.clear()
+        self.flush()
+        self.known.forget()
         for forget in self.forgetting:
             forget()
 
@@ -247,16 +249,16 @@ class Recorder:
         with notify_lock:
             self.report.calls[kind, name] += times
 
-    def count_again(self, known: Any) -> None:
-        """Count a call that is like another at the same place (``Known``)."""
-        with notify_lock:
-            if known.kind:
-                self.report.calls[known.kind, known.name] += 1
-            for operation in known.operations:
-                operation.count += 1
+    def flush(self) -> None:
+        """Count calls that were met again (``Known``) since this was asked last."""
+        for known, times in self.known.taken():
+            self.told_again(known, times)
+
+    def told_again(self, known: Any, times: int) -> None:
+        """Count so many calls that are like another at the same place, and all they tell."""
+        self.counted_again(known, times)
         for tell in known.tells:
-            tell()
-        self.heard_again()
+            tell(times)
 
     def counted_again(self, known: Any, times: int) -> None:
         """Count so many calls, of which was told what is told besides."""
@@ -290,9 +292,9 @@ class Recorder:
         self._left_open(left)
         return left
 
-    def _left_open(self, left: NotExamined) -> None:
+    def _left_open(self, left: NotExamined, times: int = 1) -> None:
         with notify_lock:
-            self.report.unexamined[left] += 1
+            self.report.unexamined[left] += times
 
     def wrapped(self, made: Any) -> Result | None:
         """Return a tensor that NumPy made last, of which was noted that no policy is asked."""
@@ -311,9 +313,9 @@ class Recorder:
         with notify_lock, standing_at(frame):
             self.report.warned[Warned(text, sites()[1])] += 1
 
-    def _drifted(self, drift: Drift) -> None:
+    def _drifted(self, drift: Drift, times: int = 1) -> None:
         with notify_lock:
-            self.report.drift[drift] += 1
+            self.report.drift[drift] += times
 
     # -- arrays -----------------------------------------------------------------------------------
 

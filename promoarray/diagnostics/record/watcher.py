@@ -8,45 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import nullcontext
-from types import CodeType, FrameType
+from types import BuiltinFunctionType, CodeType, EllipsisType, FrameType, FunctionType, NoneType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from promoarray.core.call_site import instructions_of
+from promoarray.core.call_site import instructions_of, is_library
 from promoarray.diagnostics.model.flow import RecordedOperation
 from promoarray.diagnostics.model.scalar_class import scalar_class
+from promoarray.diagnostics.record._seen import CallKey, CallWatcher
 from promoarray.diagnostics.record.call import Call, flat
 from promoarray.diagnostics.record.checked import Checked
 from promoarray.diagnostics.record.handlers import Handler, compute, refused
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.replaced import Watched
+from promoarray.diagnostics.record.report import BEFORE_READING
 from promoarray.diagnostics.record.screen import Screen
 from promoarray.diagnostics.record.taped import Taped
 from promoarray.diagnostics.record.written import number_first
-from promoarray.dtypes import BY_NAME, WEAK
+from promoarray.dtypes import BY_NAME
 
 KindOf = Callable[[Any], Hashable]
 """What arrays have in common that are alike, but for what they carry."""
 
 
 class Known(NamedTuple):
-    """What to do with a call that is like another; ``native/`` reads the first three."""
+    """What to do with a call that is like another; ``native/`` reads the first fields."""
 
     # of each array that it makes its kind, and what it carries
     made: tuple[tuple[Hashable, Any], ...]
-    tells: tuple[Callable[[], object], ...]  # what is called besides
+    tells: tuple[Callable[..., object], ...]  # what is called besides
     # between which the values of the array that is cast have to be; see ``Heard``
     within: tuple[int, int] | None
+    checked: bool  # whether it is looked whether it made these
+    # where it is counted if its values need not be looked at; None if they have to be
+    passes: list[int] | None
+    screen: Screen | None  # how its values are looked at; None of one like no other
     # what it is counted as, "" of one that only asks; and the function
     kind: str
     name: str
     operations: tuple[RecordedOperation, ...]  # what it is one more pass of
-    checked: bool  # whether it is looked whether it made these
-    held: object  # what has to live as long, for the call is known by its address
-    # where it is counted if its values need not be looked at; None if they have to be
-    passes: list[int] | None = None
-    screen: Screen | None = None  # how its values are looked at; None of one like no other
 
     @classmethod
     def of(
@@ -55,7 +56,6 @@ class Known(NamedTuple):
         counted: tuple[str, str],
         made: Sequence[Any],
         kind_of: KindOf,
-        held: object = None,
         *,
         by_values: bool = False,
     ) -> Self | None:
@@ -71,17 +71,14 @@ class Known(NamedTuple):
         both = tuple((kind_of(x), recorder.carried.slot(x)) for x in made)
         operations, tells = tuple(heard.recorded), tuple(heard.tells)
         checked = bool(operations or tells or any(slot for _, slot in both))
-        return cls(both, tells, heard.within, *counted, operations, checked, held)
+        return cls(both, tells, heard.within, checked, None, None, *counted, operations)
 
 
-MOST = 1 << 14
-"""So many calls are known."""
-
-_BY_SIDE: Any = object()
-"""Stands for a call that hangs on which side of an operator its number is, too."""
+_PLAIN = (NoneType, EllipsisType, slice, FunctionType, BuiltinFunctionType)
+"""Classes of arguments that are no arrays, and of which nothing more is asked."""
 
 
-class Watcher:
+class Watcher(CallWatcher):
     """Tells a recorder of the calls that it carries out for the thread that enters it."""
 
     kind: ClassVar[type[Call]]
@@ -98,9 +95,20 @@ class Watcher:
         tape = recorder.tape
         self._tape = None if tape is None else Taped(tape, recorder, self.kind)
         self._eager = self.kind.eager() if recorder.by_step else nullcontext()
+        self._handlers: dict[Any, tuple[str, Handler | None, CodeType | None]] = {}
+        kind = self.kind
+        read = ((kind.kind_of, Call.kind_of), (kind.ndim_of, Call.ndim_of))
+        parts = (
+            *(recorder.known, recorder, recorder.carried, kind.tensor),
+            # None of what is an attribute, which C reads
+            *(None if function is usual else function for function, usual in read),
+            *(kind.names_of_dtypes, self.state()),
+            *(frozenset({*_PLAIN, *kind.no_arrays}), self._handlers),
+        )
+        self.prepare(parts, checks is not None, tape is not None)
 
-    def state(self) -> Hashable:
-        """What calls depend on besides their arguments, such as the default dtype."""
+    def state(self) -> tuple[Callable[[], Hashable], ...]:
+        """What tells of all that calls depend on besides their arguments, as the default dtype."""
         raise NotImplementedError
 
     def _described(self, x: Any) -> Result | None:
@@ -118,45 +126,66 @@ class Watcher:
         self._eager.__enter__()
         self.replaced.__enter__()
         self.replaced.watchers += (self,)
+        BEFORE_READING.append(self.recorder.flush)
         return self
 
     def __exit__(self, *raised: object) -> None:
         self.replaced.watchers = tuple(x for x in self.replaced.watchers if x is not self)
         self.replaced.__exit__(*raised)
+        self.recorder.flush()
+        BEFORE_READING.remove(self.recorder.flush)
         self._eager.__exit__(None, None, None)
 
-    def watch(
+    def _sort_of(self, code: CodeType) -> int:
+        """Return 2 of code that stands between a call and the hook, 1 of a library's, else 0."""
+        return 2 if self.kind.is_between(code) else int(is_library(code.co_filename))
+
+    def _number_first(self, frame: FrameType) -> bool | None:
+        return number_first(frame, self.kind.tensor)
+
+    def _taped(
         self,
         func: Any,
         name: str,
         handler: Handler,
         frame: FrameType,
         carry_out: Callable[..., Any],
-        /,
-        *args: Any,
-        **kwargs: Any,
+        args: Any,
+        kwargs: Any,
     ) -> Any:
-        """Carry out a call of a function, and record what it was."""
-        recorder, kind, checked = self.recorder, self.kind, self._checked
-        taped = None
-        if self._tape is not None:
-            taped = self._unheard(self._tape.before, name, args, kwargs, frame)
-            args, kwargs = (taped.args, taped.kwargs) if taped is not None else (args, kwargs)
-        frame = kind.standing(frame, func)
-        place, codes = instructions_of(frame)
-        key = self._key(func, args, kwargs, place)
-        known = recorder.known.get(key)
-        if known is _BY_SIDE:
-            known = recorder.known.get((key, number_first(frame, kind.tensor)))
-        looked = name, func, args, kwargs, frame
-        call = before = None
-        if known is None:
-            call = recorder.guarded(self._looked_at, *looked)
-        screen = None if known is None else known.screen
-        if screen is not None:
-            before = self._unheard(screen.before, args) if screen.writes else None
-        elif checked is not None and (known is None or known.passes is None):
-            before = recorder.guarded(checked.before, name, args, kwargs)
+        """Carry out a call that is kept with its values."""
+        tape = self._tape
+        assert tape is not None
+        taped = self._unheard(tape.before, name, args, kwargs, frame)
+        if taped is None:
+            return self._watch(func, name, handler, frame, carry_out, *args, **kwargs)
+
+        def kept(*args: Any, **kwargs: Any) -> Any:
+            result = carry_out(*args, **kwargs)
+            if result is NotImplemented:
+                return result
+            made = self._unheard(tape.after, taped, frame, result)
+            return result if made is None else made[0]
+
+        return self._watch(func, name, handler, frame, kept, *taped.args, **taped.kwargs)
+
+    def _looked_into(
+        self,
+        key: CallKey | None,
+        known: Known | None,
+        func: Any,
+        name: str,
+        handler: Handler,
+        frame: FrameType,
+        carry_out: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+    ) -> Any:
+        """Carry out a call that is like none, or at whose values it has to be looked."""
+        guarded, looked = self.recorder.guarded, (name, func, args, kwargs, frame)
+        call = guarded(self._looked_at, *looked) if known is None else None
+        checked = self._checked
+        before = None if checked is None else guarded(checked.before, name, args, kwargs)
         try:
             result = carry_out(*args, **kwargs)
         except Exception as error:
@@ -164,26 +193,57 @@ class Watcher:
             raise
         if result is NotImplemented:  # Python asks the other operand of an operator
             return result
-        if taped is not None and self._tape is not None:
-            made = self._unheard(self._tape.after, taped, frame, result)
-            result = result if made is None else made[0]
-        if known is None or not self._again(known, result):
-            if screen is not None and checked is not None:
-                before = recorder.guarded(checked.seen, screen, before, args)
-            if known is not None:  # it made others than those that are alike
-                call = recorder.guarded(self._looked_at, *looked)
-            if call is not None:
-                call.result = result
-                recorder.guarded(self._record, call, handler, key, codes, before, carry_out)
-            screen = None
-        if checked is not None and screen is not None:
-            if self._unheard(checked.passed, screen, args, kwargs, result, before):
-                return result
-            before = recorder.guarded(checked.seen, screen, before, args)
+        if known is None or not self.again(known, result):
+            call = call if known is None else guarded(self._looked_at, *looked)
+            self._made(call, handler, key, before, carry_out, result)
         if checked is not None and before is not None:
-            told = (name, carry_out, args, kwargs), (frame, place, codes)
+            told = (name, carry_out, args, kwargs), (frame, *instructions_of(frame))
             self._unheard(checked.after, before, *told, result)
         return result
+
+    def _ended(
+        self,
+        key: CallKey,
+        known: Known,
+        alike: bool,
+        was: Any,
+        result: Any,
+        func: Any,
+        name: str,
+        handler: Handler,
+        frame: FrameType,
+        carry_out: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+    ) -> None:
+        """Look at the values of a call that is like others, or record one that made something else
+        than those."""
+        screen, checked, before = known.screen, self._checked, None
+        if screen is not None and checked is not None:
+            if alike and self._unheard(checked.passed, screen, args, kwargs, result, was):
+                return
+            before = self.recorder.guarded(checked.seen, screen, was, args)
+        if not alike:
+            looked = name, func, args, kwargs, frame
+            call = self.recorder.guarded(self._looked_at, *looked)
+            self._made(call, handler, key, before, carry_out, result)
+        if checked is not None and before is not None:
+            told = (name, carry_out, args, kwargs), (frame, *instructions_of(frame))
+            self._unheard(checked.after, before, *told, result)
+
+    def _made(
+        self,
+        call: Call | None,
+        handler: Handler,
+        key: CallKey | None,
+        before: Any,
+        carry_out: Callable[..., Any],
+        result: Any,
+    ) -> None:
+        """Record a call that was carried out, if it could be looked at."""
+        if call is not None:
+            call.result = result
+            self.recorder.guarded(self._record, call, handler, key, before, carry_out)
 
     def _failed(
         self,
@@ -250,27 +310,6 @@ class Watcher:
         call.look()
         return call
 
-    def _again(self, known: Known, result: Any) -> bool:
-        """Count a call that is like another, if it made the same, which carries the same then."""
-        if known.passes is not None:
-            known.passes[0] += 1
-        if not known.checked:
-            self.recorder.count(known.kind, known.name)
-            return True
-        kind_of, put = self.kind.kind_of, self.recorder.carried.put
-        made = (result,) if isinstance(result, self.kind.tensor) else self._tensors(result)
-        if len(made) != len(known.made):
-            return False
-        try:
-            for x, (kind, slot) in zip(made, known.made):  # noqa: B905  # which are as many
-                if kind_of(x) != kind:
-                    return False
-                put(x, slot)
-            self.recorder.count_again(known)
-        except Exception:  # which is met again, guarded, where the call is recorded
-            return False
-        return True
-
     def _tensors(self, result: Any) -> tuple[Any, ...]:
         return tuple([x for x in flat((result,)) if isinstance(x, self.kind.tensor)])
 
@@ -278,13 +317,11 @@ class Watcher:
         self,
         call: Call,
         handler: Handler,
-        key: tuple[Any, ...] | None,
-        held: tuple[CodeType, ...],
+        key: CallKey | None,
         before: Any,
         carry_out: Callable[..., Any],
     ) -> None:
-        """Record a call that was carried out."""
-        known = self.recorder.known
+        """Record a call that was carried out, and what is known of those that are like it."""
         self.recorder.heard.begin()
         self.recorder.heard.call = call
         try:
@@ -294,72 +331,35 @@ class Watcher:
         if key is None:
             return
         result = self._tensors(call.result)
-        made = Known.of(self.recorder, (call.kind, call.name), result, self.kind.kind_of, held)
+        made = Known.of(self.recorder, (call.kind, call.name), result, self.kind.kind_of)
         if made is None:
             return
         if self._checked is not None:
-            passes = self._checked.passes(call.name, key[1], held, result)
-            screen = None
+            place = instructions_of(call.frame)
+            passes, screen = self._checked.passes(call.name, *place, result), None
             if passes is None:
                 called = call.name, carry_out, call.args, call.kwargs
-                at = call.frame, key[1], held
-                screen = self._checked.screen(before, called, at, call.result)
+                screen = self._checked.screen(before, called, (call.frame, *place), call.result)
             made = made._replace(passes=passes, screen=screen)
-        if len(known) >= MOST:
-            known.clear()
-        if made.checked and call.read:
-            known[key] = _BY_SIDE
-            key = key, call.number_first
-        known[key] = made if call.kind else made._replace(checked=True)
+        side = (call.number_first,) if made.checked and call.read else ()
+        self.keep(key, made if call.kind else made._replace(checked=True), *side)
 
-    def _key(
-        self, func: Any, args: Any, kwargs: Any, place: tuple[int, ...]
-    ) -> tuple[Any, ...] | None:
-        """What calls that are alike have in common; None where one stands for itself alone."""
-        parts: list[Any] = [func, place, self.state()]
-        if not self._add(parts, args):
-            return None
-        if kwargs:
-            parts += kwargs
-            if not self._add(parts, kwargs.values()):
-                return None
-        return tuple(parts)
+    def _argument_class(self, x: Any) -> Hashable:
+        """What arguments have in common that are no tensors, numbers, texts and lists."""
+        number = self.kind.number_of(x)
+        if number is not None:
+            return type(x), scalar_class(number)
+        found = self.recorder.elsewhere(x)
+        if found is None:
+            return type(x), None
+        return type(x), None, found.dtype, not found.ndim, self.recorder.carried.slot(x)
 
-    def _add(self, parts: list[Any], values: Any) -> bool:
-        tensor, kind_of, slot = self.kind.tensor, self.kind.kind_of, self.recorder.carried.slot
-        for x in values:
-            kind: Any = type(x)
-            if isinstance(x, tensor):
-                flat = not self.kind.ndim_of(x)
-                parts += (kind_of(x), flat, slot(x))
-                if flat and self.recorder.by_value and not self._add_value(parts, x):
-                    return False
-            elif kind in WEAK:
-                parts.append(scalar_class(x))
-            elif kind in (list, tuple):
-                parts += kind, len(x)
-                if not self._add(parts, x):
-                    return False
-            elif kind is dict:
-                parts += kind, *x
-                if not self._add(parts, x.values()):
-                    return False
-            elif kind is str or self.kind.is_dtype(x):
-                parts.append(x)
-            else:
-                number = self.kind.number_of(x)
-                parts += (kind, None if number is None else scalar_class(number))
-                if number is None and (found := self.recorder.elsewhere(x)) is not None:
-                    parts += found.dtype, not found.ndim, slot(x)
-        return True
-
-    def _add_value(self, parts: list[Any], x: Any) -> bool:
-        """Add the value of a 0-d tensor, at which policies look; answer whether it can be read."""
+    def _value_class(self, x: Any) -> Any:
+        """The class of a 0-d tensor's value; ``NotImplemented`` if it cannot be read at once."""
         if not self.kind.is_at_hand(x):
-            return False
+            return NotImplemented
         try:
             read = self.kind.item_of(x)
-            parts.append(None if read is None else scalar_class(read()))
+            return None if read is None else scalar_class(read())
         except Exception:  # such as of a tensor that holds no values
-            return False
-        return True
+            return NotImplemented

@@ -32,15 +32,26 @@ MIRRORED = {
 
 def number_first(frame: FrameType, tensor: type[Any] | tuple[type[Any], ...]) -> bool | None:
     """Whether the operator at which a frame stands has a number on its left; None if unknown."""
-    site = site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
-    pairs = _sides(site.expression)
-    if not pairs:  # a function, or a method
+    sides = _sides_at(frame)
+    if not sides:  # a function, or a method
         return False
-    part = part_of(frame.f_code, frame.f_lasti) if pairs[1:] else 0
-    left, right = (_is_number(side, frame, tensor) for side in pairs[part % len(pairs)])
+    left, right = (_is_number(side, frame, tensor) for side in sides)
     if left is None and right is None:
         return None
     return left if left is not None else not right
+
+
+def is_literal(frame: FrameType) -> bool:
+    """Whether the source alone tells on which side the number stands."""
+    sides = _sides_at(frame)
+    return not sides or any(side.number for side in sides)
+
+
+def _sides_at(frame: FrameType) -> tuple[_Side, ...]:
+    """What stands on both sides of the operator at which a frame stands; nothing of a call."""
+    pairs = _sides(site_of(frame.f_code, frame.f_lasti, frame.f_lineno).expression)
+    part = part_of(frame.f_code, frame.f_lasti) if pairs[1:] else 0
+    return pairs[part % len(pairs)] if pairs else ()
 
 
 class _Side(NamedTuple):

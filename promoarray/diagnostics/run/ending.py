@@ -82,10 +82,12 @@ def _without_hooks(entries: Sequence[TracebackType]) -> list[TracebackType]:
     """What is left of a traceback without the frames through which recorders hear of calls."""
     left: list[TracebackType] = []
     for each in entries:
-        if not is_hook(each.tb_frame.f_code):
-            left.append(each)
-        elif left and left[-1].tb_frame.f_code.co_filename.endswith(HANDED_ON):
+        code, hook = each.tb_frame.f_code, is_hook(each.tb_frame.f_code)
+        handed = left[1:] and left[-1].tb_frame.f_code.co_filename.endswith(HANDED_ON)
+        if handed and (hook or left[-2].tb_frame.f_code is code):
             del left[-2:]  # with the function that handed itself to the hook, which calls it again
+        if not hook:
+            left.append(each)
     return left
 
 

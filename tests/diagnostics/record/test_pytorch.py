@@ -79,7 +79,7 @@ def test_the_program_computes_what_it_would_anyway(path: Path) -> None:
 def test_calls_alike_are_told_as_if_each_were_decided_about(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Watcher, "_key", lambda *_: None)
+    monkeypatch.setattr(Watcher, "keep", lambda *_: None)
     each = recorded.__wrapped__(path)[0].to_dict()
     assert recorded(path)[0].to_dict() == each
 

@@ -285,9 +285,9 @@ class Recording(Watcher):
     kind = Call
     replaced = REPLACED
 
-    def state(self) -> Hashable:
+    def state(self) -> tuple[Callable[[], Hashable], ...]:
         """The mode that JAX is in, and that of the run."""
-        return settled(self.recorder), self.recorder.home
+        return partial(settled, self.recorder), lambda: self.recorder.home
 
 
 def _recorders() -> tuple[Recorder, ...]:

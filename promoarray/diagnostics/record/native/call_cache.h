@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "key.h"
 #include "ref.h"
 
 namespace promoarray {
@@ -19,42 +20,6 @@ constexpr bool KNOWS_CALLS = false;
 #else
 constexpr bool KNOWS_CALLS = true;
 #endif
-
-// What calls that are alike have in common: objects, each known by identity, and numbers.
-class Key {
-   public:
-    Key() = default;
-    Key(const Key &) = delete;
-    Key &operator=(const Key &) = delete;
-    ~Key() { let_go(words_, size_); }
-    // Each is false if it is too long to be like another.
-    bool add(PyObject *part) { return add(reinterpret_cast<std::uintptr_t>(part), part); }
-    bool add_number(std::uint64_t number) {  // objects lie at even addresses
-        return add(static_cast<std::uintptr_t>(number << 1U | 1U), nullptr);
-    }
-    bool is_like(const std::vector<std::uintptr_t> &other) const {
-        bool same = other.size() == size_;
-        for (std::size_t i = 0; same && i < size_; ++i) same = words_[i] == other[i];
-        return same;
-    }
-    // Its words, with the references that they own.
-    std::vector<std::uintptr_t> release() { return {words_, words_ + std::exchange(size_, 0)}; }
-    static void let_go(const std::uintptr_t *words, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i)
-            if ((words[i] & 1U) == 0) Py_DECREF(reinterpret_cast<PyObject *>(words[i]));
-    }
-
-   private:
-    static constexpr std::size_t MOST = 64;
-    bool add(std::uintptr_t word, PyObject *object) {
-        if (size_ == MOST) return false;
-        Py_XINCREF(object);
-        words_[size_++] = word;
-        return true;
-    }
-    std::uintptr_t words_[MOST];
-    std::size_t size_ = 0;
-};
 
 // What was told of a call: a Known (watcher.py), and how often it was told again since.
 struct Told {
@@ -126,14 +91,9 @@ struct Cache {
     std::unordered_map<PyObject *, long long> moved;     // how often by each name, which is held
     std::unordered_map<PyObject *, long> looks;          // how values of a function's are looked at, which is held
     std::unordered_map<Where, long long, Where::Hash> clean;  // how often nothing was lost at a place
-    // Between two of these numbers no policy tells values apart: the nearest from below and above.
-    std::vector<double> floats_below, floats_above;
-    std::vector<std::uint64_t> ints_below, ints_above;
+    Borders borders;
     ~Cache();
 };
-
-// Read pairs of numbers, sorted, that are nearest to where policies tell values apart.
-bool read_borders(Cache *cache, PyObject *floats, PyObject *ints);
 
 Class class_of(const FastHook *self, PyObject *x);
 

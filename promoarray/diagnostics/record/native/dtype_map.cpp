@@ -8,25 +8,8 @@
 #include <utility>
 #include <vector>
 
-#ifdef Py_GIL_DISABLED
-#include <mutex>
-#endif
-
 namespace promoarray {
 namespace {
-
-// Without a GIL two threads may look here at once. No code of Python's runs while the lock is held:
-// references are let go of afterwards.
-#ifdef Py_GIL_DISABLED
-using Lock = std::mutex;
-using Guard = std::lock_guard<std::mutex>;
-#else
-struct Lock {};
-struct Guard {
-    explicit Guard(Lock &) {}
-    ~Guard() {}
-};
-#endif
 
 // What is held of one array: a weak reference to it, or itself where its class has none.
 struct Entry {

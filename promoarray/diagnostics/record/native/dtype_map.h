@@ -3,7 +3,24 @@
 
 #include "ref.h"
 
+#ifdef Py_GIL_DISABLED
+#include <mutex>
+#endif
+
 namespace promoarray {
+
+// Without a GIL two threads may look here at once. No code of Python's runs while the lock is held:
+// references are let go of afterwards.
+#ifdef Py_GIL_DISABLED
+using Lock = std::mutex;
+using Guard = std::lock_guard<std::mutex>;
+#else
+struct Lock {};
+struct Guard {
+    explicit Guard(Lock &) {}
+    ~Guard() {}
+};
+#endif
 
 extern PyType_Spec carried_spec;
 

@@ -415,7 +415,8 @@ PyObject *hook_new(PyTypeObject *type, PyObject *args, PyObject *) {
     look_at_arrays(self->parts[NDARRAY]);
     self->kinds = PyDict_New();
     self->foreign = PyDict_New();
-    return self->kinds != nullptr && self->foreign != nullptr && read_borders(self->cache, floats, ints) ? made.release() : nullptr;
+    const bool is_made = self->kinds != nullptr && self->foreign != nullptr;
+    return is_made && self->cache->borders.read(floats, ints) ? made.release() : nullptr;
 }
 
 PyObject *get_session(PyObject *object, void *) { return Py_NewRef(hook_of(object)->session); }

@@ -1,18 +1,25 @@
 // promoarray.diagnostics.record._seen: what is seen of recorded programs, without a frame of ours
 // where it is like something that was seen before.
 #include <initializer_list>
+#include <utility>
 
 #include "call_cache.h"
 #include "dtype_map.h"
 #include "hook.h"
+#include "known_calls.h"
+#include "watcher.h"
 
 namespace promoarray {
 namespace {
 
 int execute(PyObject *module) {
-    for (PyType_Spec *spec : {&carried_spec, &hook_spec}) {
+    PyTypeObject *other = nullptr;
+    for (const auto &[spec, made] : {std::pair{&carried_spec, &other}, {&hook_spec, &other},
+                                     {&known_calls_spec, &known_calls_type}, {&call_key_spec, &call_key_type},
+                                     {&call_watcher_spec, &other}}) {
         Ref type(PyType_FromModuleAndSpec(module, spec, nullptr));
         if (!type || PyModule_AddType(module, reinterpret_cast<PyTypeObject *>(type.get())) != 0) return -1;
+        *made = reinterpret_cast<PyTypeObject *>(type.release());
     }
     const Ref names(operator_names());
     return names ? PyModule_AddObjectRef(module, "OPERATORS", names.get()) : -1;

@@ -7,7 +7,6 @@ from __future__ import annotations
 import __future__
 
 import builtins
-import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from promoarray.core.call_site import is_library, of_promoarray
-from promoarray.diagnostics.model.scalar_class import borders, scalar_class
+from promoarray.diagnostics.model.scalar_class import nearest, scalar_class
 from promoarray.diagnostics.record._seen import FastHook
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, Callee, Otherwise, callee_of
@@ -61,8 +60,7 @@ class Hook(FastHook):
                 lambda function: callee_of(function) or stand_ins(function),
                 *(scalar_class, is_library, _outside),
             ),
-            [_nearest(x) for x in borders() if x <= sys.float_info.max],
-            [(math.floor(x), math.ceil(x)) for x in borders() if x < 1 << 64],
+            *nearest(),
         )
         made.itself = _Itself()
         made._held = {}
@@ -257,13 +255,6 @@ def warnings_heard(session: Session) -> Iterator[None]:
 
 _OF_NUMPY = "encountered in"
 """Of NumPy's warnings of what became of numbers."""
-
-
-def _nearest(x: float) -> tuple[float, float]:
-    """The floats that are nearest to a number, from below and from above."""
-    near = float(x)
-    below = near if near <= x else math.nextafter(near, -math.inf)
-    return below, near if near >= x else math.nextafter(near, math.inf)
 
 
 def _outside(traceback: TracebackType | None) -> TracebackType | None:

@@ -245,6 +245,6 @@ class Recording(Watcher):
     kind = Call
     replaced = _replaced
 
-    def state(self) -> Hashable:
+    def state(self) -> tuple[Callable[[], Hashable], ...]:
         """``auto_cast`` and the default dtype."""
-        return amp(), paddle.get_default_dtype()
+        return amp, paddle.get_default_dtype

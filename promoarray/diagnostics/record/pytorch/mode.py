@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from threading import get_ident
-from types import FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Self
 
 import numpy as np
@@ -72,18 +72,12 @@ class Call(AnyCall):
     dtypes = dtypes_in(torch, torch.dtype)  # complex32 is one that promoarray does not have
     names_of_dtypes = (torch.dtype,)
     size_of = torch.numel
+    no_arrays = torch.Size, torch.device, torch.layout, torch.memory_format, torch.Generator
 
     @staticmethod
-    def standing(frame: FrameType, func: Any) -> FrameType:
-        """Where a call stands that came to the mode from a frame."""
-        own = func.__code__ if type(func) is FunctionType else None
-        code = frame.f_code
-        while code is own or code.co_filename.endswith(_HOOKS) or is_hook(code):  # another mode's
-            if frame.f_back is None:
-                break
-            frame = frame.f_back
-            code = frame.f_code
-        return frame
+    def is_between(code: CodeType) -> bool:
+        """Whether code stands between a call and the mode, such as another mode's."""
+        return code.co_filename.endswith(_HOOKS) or is_hook(code)
 
     @staticmethod
     def number_of(x: Any) -> Any:
@@ -376,12 +370,11 @@ class Recording(Watcher, TorchFunctionMode):
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder)
-        self._handlers: dict[Any, tuple[str, Handler | None]] = {}
         self._thread = 0
 
-    def state(self) -> Hashable:
+    def state(self) -> tuple[Callable[[], Hashable], ...]:
         """Autocast and the default dtype."""
-        return torch._C._is_any_autocast_enabled(), torch.get_default_dtype()
+        return torch._C._is_any_autocast_enabled, torch.get_default_dtype
 
     def __enter__(self) -> Self:
         self._thread = get_ident()
@@ -394,13 +387,9 @@ class Recording(Watcher, TorchFunctionMode):
         if self._thread == get_ident():
             TorchFunctionMode.__exit__(self, *raised)
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Carry out a call, and record what it was."""
-        kwargs = kwargs or {}
-        found = self._handlers.get(func)
-        if found is None:
-            found = self._handlers[func] = handler_of(func)
-        name, handler = found
-        if handler is None:
-            return self.asked(func, name, sys._getframe(1), args, kwargs)
-        return self.watch(func, name, handler, sys._getframe(1), func, *args, **kwargs)
+    def _handler_of(self, func: Any) -> tuple[str, Handler | None, CodeType | None]:
+        """What to do with calls of a function, with its name, and the code by which it comes here
+        if it is written in Python."""
+        own = func.__code__ if type(func) is FunctionType else None
+        found = self._handlers[func] = *handler_of(func), own
+        return found

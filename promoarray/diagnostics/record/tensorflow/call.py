@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,12 +64,9 @@ class Call(call.Call):
             self.args = (self.kwargs.pop("input"),)
 
     @staticmethod
-    def standing(frame: FrameType, func: Any) -> FrameType:
-        """Where a call stands that came to the hook from a frame: AutoGraph calls for the code that
-        it generates."""
-        while frame.f_code.co_filename == _AUTOGRAPH and frame.f_back is not None:
-            frame = frame.f_back
-        return frame
+    def is_between(code: CodeType) -> bool:
+        """Whether code is AutoGraph's, which calls for the code that it generates."""
+        return bool(code.co_filename == _AUTOGRAPH)
 
     @classmethod
     def _held(cls, x: Any) -> Any:

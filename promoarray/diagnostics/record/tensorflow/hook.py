@@ -183,10 +183,9 @@ class Recording(Watcher):
     kind = Call
     replaced = _replaced
 
-    def state(self) -> Hashable:
+    def state(self) -> tuple[Callable[[], Hashable], ...]:
         """The mode that TensorFlow is in."""
-        mode: Hashable = ops.get_dtype_conversion_mode()
-        return mode
+        return (ops.get_dtype_conversion_mode,)
 
     def _record(self, call: call.Call, handler: Handler, *known: Any) -> None:
         given = flat((call.args, call.kwargs, (call.result,)))
