@@ -528,6 +528,16 @@ f = np.subtract(c, 255, where=[False], out=np.zeros(1, np.uint8))
     assert [each.loss.example.exact for each in found] == ["60000", "400", "400", "400", "40000"]
 
 
+def test_blocks_of_several_shapes_are_looked_at(check: Any) -> None:
+    found = check("""\
+q = np.full((2, 2), 1e300)
+a = np.block([[np.eye(1), np.zeros((1, 2))], [np.zeros((2, 1)), q]])
+b = np.block([q, q]) * q.max()
+c, d = np.block(q), np.block(5)
+""")
+    assert told(found) == [("overflow", 3)]
+
+
 def test_other_numbers_of_a_line_are_no_excuse(check: Any) -> None:
     assert told(check("x = np.array([250], np.uint8) * 31\n")) == [("integer-wrap", 1)]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from promoarray.diagnostics.calls.numpy import OPERANDS
 from promoarray.diagnostics.losses.examined import Operand, Values
+from promoarray.diagnostics.record.call import flat
 from promoarray.diagnostics.record.numpy.looks import AT, looks_of
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, Callee, dtype_of
 from promoarray.dtypes import INEXACT, WEAK, DType
@@ -118,6 +119,8 @@ def given_of(callee: Callee, operation: str, args: Any, kwargs: Mapping[str, Any
     """Return the operands of an operation among the arguments of a call."""
     if operation in ("concat", "stack"):
         rows = args[:2] if callee.name == "append" else args[0] if args else ()
+        if callee.name == "block" and isinstance(rows, list):
+            rows = [*flat(rows)]
         return [np.asarray(x) for x in rows] if isinstance(rows, (list, tuple)) else [rows]
     start, keys = OPERANDS.get(operation, (0, _PARAMETERS))
     count = 3 if operation == "where" else OPERATIONS[operation].arity or 2
