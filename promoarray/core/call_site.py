@@ -229,7 +229,15 @@ def is_library(file: str) -> bool:
     """Whether a file is one of what is installed, or was made of such a file."""
     file = origin(file)
     known = file.startswith(_libraries()) or file.startswith(_GENERATED)
-    return known or file.endswith(_COMPILED) or is_installed(file)
+    return known or file.endswith(_COMPILED) or is_installed(file) or _of_module(file)
+
+
+def _of_module(file: str) -> bool:
+    """Whether a file is named for a library's module that wrote it: of PyTorch Geometric's each
+    convolution does (``torch_geometric.nn.conv.gcn_conv_GCNConv_propagate_ab12.py``)."""
+    root, _, rest = os.path.basename(file).partition(".")
+    made = getattr(sys.modules.get(root), "__file__", None) if "." in rest else None
+    return isinstance(made, str) and made != file and is_library(made)
 
 
 _COMPILED = (".pyx", ".pxd", ".pxi")  # Cython's, whose paths lead nowhere once it is installed

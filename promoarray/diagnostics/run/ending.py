@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any
 
 from promoarray.core.call_site import (
@@ -89,6 +91,34 @@ def _without_hooks(entries: Sequence[TracebackType]) -> list[TracebackType]:
         if not hook:
             left.append(each)
     return left
+
+
+def hide_hooks() -> None:
+    """Have ``traceback`` show no frames of recorders, nor of what started the program."""
+    entry, inner = sys._getframe(), sys._getframe()
+    while entry.f_back is not None:
+        entry, inner = entry.f_back, entry
+    if inner.f_code.co_filename.startswith(_HERE):
+        _outer.add(entry.f_code)
+    summary: Any = traceback.StackSummary
+    extract = getattr(summary, "_extract_from_extended_frame_gen", None)
+    full = os.environ.get("PROMOARRAY_TRACEBACK") == "full"
+    if full or extract is None or extract.__func__.__module__ == __name__:
+        return
+
+    def shown(kind: Any, frames: Any, /, **options: Any) -> Any:
+        left = [each for each in list(frames) if not hidden(each[0].f_code)]  # which counts frames
+        return extract.__func__(kind, iter(left), **options)
+
+    def hidden(code: CodeType) -> bool:
+        return code in _outer or is_hook(code) or code.co_filename.startswith(_HERE)
+
+    summary._extract_from_extended_frame_gen = classmethod(shown)
+
+
+_HERE = os.path.join(os.path.dirname(__file__), "")
+_outer: set[CodeType] = set()
+"""What Python was told to run, which calls a launcher."""
 
 
 def own_files() -> tuple[str, ...]:

@@ -56,7 +56,8 @@ def expected(
     installed = path is not None and _is_installed(path)
     own_files = [*_files_among(args)] if installed else [path, *scripts]
     path = next(iter(own_files), None)
-    top = _roots(name for file in own_files for text in _sources(file) for name in _imported(text))
+    texts = [text for file in own_files for text in _sources(file)]
+    top = _roots(name for text in texts for name in _imported(text))
     every = top.union(*map(_imported_beside, own_files))
     found = [name for name in FRAMEWORKS if name in every]
     folder = path.parent if path is not None else Path()
@@ -64,7 +65,8 @@ def expected(
     packages = every - sys.stdlib_module_names - {"", OWN, *RECORDED} - beside
     if OWN in top or (OWN in every and not found):
         return Expected("", () if OWN in top else tuple(FRAMEWORKS))
-    handed = packages and (not found or _hand_out_arrays(packages))
+    moved = any(each in text for text in texts for each in ("sys.path", "addsitedir"))
+    handed = packages and (not found or _hand_out_arrays(packages, moved=moved))
     rewritten = [name for name in REWRITTEN if name in every or handed]
     main = next(iter((*found, *rewritten)), "")
     others = bool(packages) or "importlib" in every
@@ -87,9 +89,12 @@ def _files_among(args: Sequence[str]) -> Iterator[Path]:
         yield from found[:_MOST]
 
 
-def _hand_out_arrays(packages: set[str]) -> bool:
-    """Whether one of the packages computes with NumPy, and with no framework that is recorded."""
+def _hand_out_arrays(packages: set[str], *, moved: bool) -> bool:
+    """Whether one of the packages computes with NumPy, and with no framework that is recorded; it
+    may if it is not installed, and the program has changed where modules are looked for."""
     provided = packages_distributions()
+    if moved and not packages <= provided.keys():
+        return True
     for name in {each for package in packages for each in provided.get(package, ())}:
         needs = {_NAME.match(each)[0].lower() for each in requires(name) or ()}  # type: ignore[index]
         if "numpy" in needs and needs.isdisjoint((*FRAMEWORKS, "paddlepaddle")):
@@ -149,10 +154,13 @@ _IN_TEXT = re.compile(rf"(?:^|[\n;])\s*(?:import|from)\s[^\n;]*?\b({'|'.join(REW
 
 
 def _imported_beside(path: Path | None) -> set[str]:
-    """Return the packages that a program's own modules import, beside it and in folders below."""
+    """Return the packages that a program's own modules import: beside it, in folders below, and
+    in those of PYTHONPATH."""
     if path is None:
         return set()
     found: set[str] = set()
+    named = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    folders = path.parent, *map(Path, named)
     waiting, seen = [path], set[Path]()
     while waiting and len(seen) < _MOST:
         file = waiting.pop()
@@ -161,7 +169,7 @@ def _imported_beside(path: Path | None) -> set[str]:
         seen.add(file)
         for module in {n for text in _sources(file) for n in _imported(text, within=True)}:
             found.add(module)
-            waiting += _files(module, file, path.parent)
+            waiting += (x for at in folders for x in _files(module, file, at))
     return _roots(found)
 
 

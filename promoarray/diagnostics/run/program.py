@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 from typing import IO, Any, Self
+from zipfile import is_zipfile
 
 from promoarray.console import visible
 from promoarray.core.call_site import Site
@@ -30,6 +31,7 @@ from promoarray.diagnostics.record.block import REWRITTEN
 from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run import launch, notebook
+from promoarray.diagnostics.run.startup import launched
 from promoarray.diagnostics.run.task import (
     Findings,
     Task,
@@ -82,8 +84,12 @@ class Program:
             The text of each file that it shall see otherwise than it is on the disk.
         """
         rewritten = next((name for name in task.recorded_libraries if name in REWRITTEN), "")
-        launched = rewritten or texts or notebook.is_notebook(self.command[0])
-        start = ["-c", launch.COMMAND.format(rewritten)] if launched else []
+        if rewritten or texts or notebook.is_notebook(self.command[0]):
+            start = ["-c", launch.COMMAND.format(rewritten)]
+        else:
+            first = self.command[0]
+            plain = first == "-m" or (os.path.isfile(first) and not is_zipfile(first))
+            start = ["-c", launched.COMMAND] if plain and task.framework else []
         with tempfile.TemporaryDirectory(
             prefix="promoarray-",
             ignore_cleanup_errors=True,  # a process may still write there

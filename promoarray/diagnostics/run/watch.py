@@ -34,6 +34,7 @@ from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.run.ending import (
     AutoCast,
+    hide_hooks,
     in_short,
     last_line,
     own_files,
@@ -210,6 +211,7 @@ def _uninterrupted() -> Iterator[None]:
 
 def _shorten_tracebacks() -> None:
     """Have tracebacks end at the user's line."""
+    hide_hooks()
     hook, in_thread = sys.excepthook, threading.excepthook
 
     def shown(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:

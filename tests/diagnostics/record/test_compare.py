@@ -24,13 +24,14 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import traceback
 
 seen = [sys.path[:], sys.argv[1:], os.environ.get("PYTHONPATH"), "sitecustomize" in sys.modules]
 seen += [[m for m in sys.modules if m.startswith("promoarray")], __name__, sorted(globals())]
 import torch
 
 seen += [type(torch.__spec__.loader).__name__]
-seen += [gc.isenabled(), gc.get_freeze_count()]
+seen += [gc.isenabled(), gc.get_freeze_count(), traceback.format_stack()]
 layer = torch.nn.Linear(2, 3)
 counts = torch.tensor([1, 2, 4], dtype=torch.int32)
 
@@ -117,7 +118,7 @@ def test_processes_that_the_program_starts_are_recorded(ran: tuple[Path, Ended, 
 def test_what_stopped_it_and_the_exit_status(compared: Any) -> None:
     status, out = compared()
     assert status == 3
-    assert "The program stopped at train.py:30 under torch@2." in out
+    assert "The program stopped at train.py:31 under torch@2." in out
     assert "AttributeError: 'Tensor' object has no attribute 'backwards'" in out
 
 

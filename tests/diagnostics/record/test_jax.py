@@ -279,3 +279,17 @@ def test_numbers_in_functions_with_derivatives_of_their_own_are_numbers() -> Non
     assert report.understood == 1
     given = [op.operands for op in report.flows[0].operations if op.name == "sin"]
     assert {each[0].value for each in given if each} == {2.0}
+
+
+def test_what_stands_for_an_array_is_that_array() -> None:
+    class Parameter:
+        value = jnp.ones((2, 2), jnp.bfloat16)
+
+        def __jax_array__(self) -> Any:
+            return self.value
+
+    x = jnp.ones((3, 2), jnp.int8)
+    with pa.record("jax", "numpy@2") as report:
+        (x + 0) @ Parameter()
+    assert report.understood == 1
+    assert [d.name for d in report.divergences] == ["matmul"]

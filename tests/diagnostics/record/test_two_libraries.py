@@ -207,3 +207,19 @@ def test_threads_that_were_there_before_a_framework_are_named(command: Command) 
     assert said.err == ""
     assert "incomplete: no difference" in said.out
     assert "what the thread MainThread computes" in said.out
+
+
+def test_what_a_frameworks_library_makes_of_a_function_is_the_function(command: Command) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'promoarray[test-torch]'")
+    library = Path("site-packages/transforms.py")
+    library.parent.mkdir()
+    library.write_text(
+        "import functools\nimport torch\ndef jit(f):\n    @functools.wraps(f)\n"
+        "    def g(x):\n        return f(torch.from_numpy(x))\n    return g\n"
+    )
+    Path("program.py").write_text(
+        "import sys\nsys.path.append('site-packages')\nimport numpy as np\n"
+        "from transforms import jit\n@jit\ndef half(x):\n    return x / 2\nhalf(np.ones(2))\n"
+    )
+    said = command("compare", "program.py", "--policies", "torch@2.11", status=0)
+    assert "Not examined" not in said.out

@@ -121,6 +121,8 @@ def test_a_program_that_is_rewritten_has_imported_what_it_is_rewritten_for(files
         ({"main.py": "import os"}, "", False),
         ({"main.py": "import rich, a", "a.py": "def f():\n    import promoarray"}, "", False),
         ({"main.py": "import sys\nsys.path.append('lib')\nimport speech"}, "numpy", True),
+        ({"main.py": "import torch, sys\nsys.path.append('x')\nimport speech"}, "torch", True),
+        ({"main.py": "import torch\nimport speech"}, "torch", False),
     ],
 )
 def test_what_is_recorded_is_found_in_what_a_program_is_made_of(

@@ -122,6 +122,13 @@ STOPS = {
         "a  int64 (3,)  np.arange(3), program.py:2: the default dtype of Python integers",
         "a = np.arange(3, dtype=np.float64)",
     ),
+    "an error that a program of PyTorch ends itself for": (
+        "torch",
+        TORCH + "x = torch.ones(2, 2)\ntry:\n    x @ x.double()\nexcept RuntimeError:\n"
+        "    raise SystemExit('failed') from None\n",
+        "x  float32 (2, 2)  torch.ones(2, 2), program.py:3: the default dtype of Python floats",
+        "x @ x",
+    ),
     "an out= of integers": (
         "numpy",
         NUMPY + "out = np.zeros(3, dtype=int)\nnp.add(np.ones(3), 1.5, out=out)\n",

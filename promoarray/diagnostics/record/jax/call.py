@@ -87,8 +87,10 @@ class Call(call.Call):
     names_of_dtypes = type, np.dtype
     renamed = RENAMED
 
-    def __init__(self, recorder: Recorder, *given: Any) -> None:
-        super().__init__(recorder, *given)
+    def __init__(
+        self, recorder: Recorder, name: str, func: Any, args: Any, kwargs: Any, *more: Any
+    ) -> None:
+        super().__init__(recorder, name, func, tuple(map(_array_in, args)), kwargs, *more)
         self._settled = settled(recorder)
 
     def dtype_of(self, x: Any) -> DType | None:
@@ -212,6 +214,13 @@ class Call(call.Call):
         made = self.results()  # nothing, where JAX refuses
         whole = made and self.recorder.home.strong(made[0].dtype).kind not in INEXACT
         return "floor_divide" if whole else operation, given, True
+
+
+def _array_in(x: Any) -> Any:
+    """An argument as JAX takes it in: of an object that stands for an array, such as a parameter of
+    Flax's, that array."""
+    stands = not isinstance(x, jax.Array) and hasattr(type(x), "__jax_array__")
+    return x.__jax_array__() if stands else x
 
 
 @cache

@@ -131,8 +131,18 @@ class StandIns:
             return None
         if root in sys.stdlib_module_names and root not in COMPUTES:
             return None
+        if self._hands_on(function, code):
+            return None
         why = in_library(root)
         return lambda f: f if _is_vectorized(f) else self._watched(f, why)
+
+    def _hands_on(self, function: Any, code: Any) -> bool:
+        """Whether a library of a framework's that is recorded made it of one of the program's own
+        functions, as ``flax.nnx.jit`` does."""
+        own = getattr(inspect.unwrap(function), "__code__", None)
+        modules = (x for x in code.__globals__.values() if isinstance(x, ModuleType))
+        of_program = own is not None and not is_library(own.co_filename)
+        return of_program and any(self._records(_root(x.__name__)) for x in modules)
 
     def _compiled(self, function: Any) -> str:
         """Why what compiled code computes is not examined; "" if it computes nothing."""
