@@ -163,7 +163,7 @@ def test_a_baseline_and_the_other_formats(compared: Any, ran: tuple[Path, Ended,
         assert status == 1
         assert "counts.to(torch.float32) * 0.5" in out
         status, out = compared("--format", "github")
-        assert "::warning file=train.py,line=18" in out
+        assert "::warning file=train.py,line=19" in out
         status, _ = compared("--html", "page.html")
         page = (script.parent / "page.html").read_text(encoding="utf-8")
         assert "counts.to(torch.float32) * 0.5" in page
