@@ -127,7 +127,7 @@ STOPS = {
         TORCH + "x = torch.ones(2, 2)\ntry:\n    x @ x.double()\nexcept RuntimeError:\n"
         "    raise SystemExit('failed') from None\n",
         "x  float32 (2, 2)  torch.ones(2, 2), program.py:3: the default dtype of Python floats",
-        "x @ x",
+        "x = torch.ones(2, 2, dtype=torch.float64)",
     ),
     "an out= of integers": (
         "numpy",
