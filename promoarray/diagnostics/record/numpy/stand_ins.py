@@ -139,10 +139,14 @@ class StandIns:
     def _hands_on(self, function: Any, code: Any) -> bool:
         """Whether a library of a framework's that is recorded made it of one of the program's own
         functions, as ``flax.nnx.jit`` does."""
-        own = getattr(inspect.unwrap(function), "__code__", None)
+        session, given = self._session(), function
+        for _ in range(8):  # decorators may stand on each other
+            given = inspect.getattr_static(given, "__wrapped__", given)
+        code_given = given.__code__ if type(given) is FunctionType else None
+        if session is None or code_given is None or is_library(code_given.co_filename):
+            return False
         modules = (x for x in code.__globals__.values() if isinstance(x, ModuleType))
-        of_program = own is not None and not is_library(own.co_filename)
-        return of_program and any(self._records(_root(x.__name__)) for x in modules)
+        return any(session.records(root_of(x.__name__)) for x in modules)
 
     def _compiled(self, function: Any) -> str:
         """Why what compiled code computes is not examined; "" if it computes nothing."""
