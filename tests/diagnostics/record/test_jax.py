@@ -293,3 +293,16 @@ def test_what_stands_for_an_array_is_that_array() -> None:
         x @ Parameter()
     assert report.understood == 1
     assert [d.name for d in report.divergences] == ["matmul"]
+
+
+def test_a_kernel_of_pallas_runs_as_it_is() -> None:
+    pallas = pytest.importorskip("jax.experimental.pallas")
+
+    def kernel(x: Any, y: Any, made: Any) -> None:
+        made[...] = x[...] + y[...]
+
+    shape = jax.ShapeDtypeStruct((8,), jnp.float32)
+    with pa.record("jax", "numpy@2") as report:
+        made = pallas.pallas_call(kernel, out_shape=shape, interpret=True)(jnp.ones(8), jnp.ones(8))
+    assert made.tolist() == [2.0] * 8
+    assert report.calls["operation", "__add__"] == 1

@@ -219,8 +219,8 @@ class Call(call.Call):
 def _array_in(x: Any) -> Any:
     """An argument as JAX takes it in: of an object that stands for an array, such as a parameter of
     Flax's, that array."""
-    stands = not isinstance(x, jax.Array) and hasattr(type(x), "__jax_array__")
-    return x.__jax_array__() if stands else x
+    stands = None if isinstance(x, jax.Array) else getattr(x, "__jax_array__", None)
+    return x if stands is None else stands()  # of a reference in a kernel of Pallas it is None
 
 
 @cache

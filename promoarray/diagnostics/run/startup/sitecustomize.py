@@ -93,6 +93,8 @@ def _grow_old() -> None:
 
 def _heard(event: str, given: Any) -> None:
     """Hear what Python does: note imports, and prepare the processes that are started."""
+    if _started is None:  # as Python ends, and empties its modules
+        return
     if event in ("import", "exec"):
         library = given[0] if event == "import" else _package(given[0])
         if library in _LIBRARIES and _by_program():
