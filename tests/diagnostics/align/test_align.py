@@ -213,3 +213,16 @@ def test_paddle_keeps_the_biased_variance_and_nothing_else_is_another(tmp_path: 
     assert [each["second"]["line"] for each in data["differences"]] == [23, 25]
     for each, count in zip(data["differences"], (256, 64), strict=True):
         assert f"divides the variance by {count} - 1" in each["cause"]
+
+
+def test_weights_that_are_drawn_twice_are_those_that_the_run_computes_with(tmp_path: Path) -> None:
+    """``trunc_normal_`` asks the first draw, of the layer itself, for its dtype alone."""
+    pytest.importorskip("torch")
+    head = "import torch\nfrom torch import nn\ntorch.manual_seed({})\n"
+    head += "x = torch.arange(8.).view(2, 4)\n"
+    twice = "layer = nn.Linear(4, 6)\nnn.init.trunc_normal_(layer.weight, std=0.02)\n"
+    for name, seed, made in (("a.py", 0, twice), ("b.py", 1, "layer = nn.Linear(4, 6)\n")):
+        text = head.format(seed) + made + "print(torch.tanh(layer(x)).sum().item())\n"
+        (tmp_path / name).write_text(text)
+    data = align(tmp_path, "a.py", "b.py", "--json", "--no-edit")
+    assert (data["differences"], data["not_paired"]) == ([], [])
