@@ -154,8 +154,9 @@ def _mend(explained: Explained, attempts: Attempts) -> None:
     for each, ended in attempts.of(edits(failed, explained.ways, framework)):
         if then := _gets_past(failed, each, ended):
             again = _stops_again(ended)
+            before = explained.edit
             # One that stops later, for another reason, is better than one that gives up fractions.
-            if explained.edit is None or not (again or each.loses):
+            if before is None or not (again or (each.loses and not before.loses)):
                 explained.edit, explained.then = each, then
             if not again:
                 break
