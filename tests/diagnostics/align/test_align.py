@@ -198,10 +198,17 @@ def test_weights_that_are_used_in_another_order_are_paired_by_what_they_are_for(
 def test_a_clean_translation_departs_nowhere(program: str, framework: str, tmp_path: Path) -> None:
     if find_spec("torch") is None or find_spec(framework) is None:
         pytest.skip(f"torch or {framework} is not installed")
-    pair = (str(PROGRAMS / f"{program}_{each}.py") for each in ("torch", framework))
+    pair = [f"{program}_{each}.py" for each in ("torch", framework)]
+    for name, each in zip(pair, ("torch", framework), strict=True):
+        text = (PROGRAMS / name).read_text().replace("\n\n\n", SEEDS.get(each, "") + "\n\n\n", 1)
+        (tmp_path / name).write_text(text)
     data = align(tmp_path, *pair, "--json")
     assert data["differences"] == []
     assert data["paired"] > 60
+
+
+# Of some draws rounding is taken for a difference at a step of AdamW (docs/evidence.md).
+SEEDS = {"torch": "\ntorch.manual_seed(0)", "paddle": "\npaddle.seed(0)"}
 
 
 def test_paddle_keeps_the_biased_variance_and_nothing_else_is_another(tmp_path: Path) -> None:
