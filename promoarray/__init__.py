@@ -117,15 +117,8 @@ _HOMES |= dict.fromkeys(_NUMPYS, "promoarray.extras")
 
 # Type checkers read what stands here; the names of star imports they know themselves.
 __all__ = ["ComputeError", "EscapeError", "EscapeWarning", "ImplicitCastError"]
-__all__ += [
-    "ImplicitCastWarning",
-    "LossyCastWarning",
-    "PArray",
-    "Policy",
-    "PromotionError",
-    "Report",
-]
-__all__ += ["UnknownPolicyError", "__array_api_version__", "__array_namespace_info__"]
+__all__ += ["ImplicitCastWarning", "LossyCastWarning", "PArray", "Policy", "PromotionError"]
+__all__ += ["Report", "UnknownPolicyError", "__array_api_version__", "__array_namespace_info__"]
 __all__ += ["__version__", "array", "cast_report", "check", "concatenate", "convolve", "correlate"]
 __all__ += ["cov", "dequantize", "diag", "dynamic_quantize", "e", "einsum", "explain", "extras"]
 __all__ += ["fake_quantize", "fft", "from_dask", "from_onnx", "from_zarr", "get_num_threads"]

@@ -4,8 +4,8 @@ import sys
 
 from promoarray.core.call_site import is_library
 
-RECORDERS = frozenset({"ml_dtypes", "promoarray"})
-"""Packages that are never named."""
+UNNAMED = frozenset({"ml_dtypes", "promoarray"})
+"""Packages that are not named: what they compute is recorded, or is but a dtype."""
 
 
 def root_of(module: str | None) -> str:

@@ -17,7 +17,7 @@ from promoarray.diagnostics.calls.numpy import STORES
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.failed import What, failed_call
 from promoarray.diagnostics.record.numpy.libraries import (
-    RECORDERS,
+    UNNAMED,
     in_library,
     is_of_library,
     root_of,
@@ -205,7 +205,7 @@ class Session:
         if issubclass(kind, ARRAYS) or not any(hasattr(kind, name) for name in _LIKE_ARRAYS):
             return False
         root = root_of(kind.__module__)
-        known = root in self.rewritten or root in RECORDERS or self.records(root)
+        known = root in self.rewritten or root in UNNAMED or self.records(root)
         return not known and is_of_library(root)
 
     def elsewhere(self, name: str, x: Any, frame: FrameType) -> None:

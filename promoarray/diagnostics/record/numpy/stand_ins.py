@@ -26,7 +26,7 @@ import numpy as np
 from promoarray.core.call_site import is_library, of_promoarray
 from promoarray.diagnostics.record.numpy.importing import Loader
 from promoarray.diagnostics.record.numpy.libraries import (
-    RECORDERS,
+    UNNAMED,
     in_library,
     is_of_library,
     root_of,
@@ -125,7 +125,7 @@ class StandIns:
         defined = getattr(code, "__globals__", {}).get("__name__")  # not where its wrapper says
         root = root_of(defined if isinstance(defined, str) else getattr(code, "__module__", None))
         session = self._session()
-        if not file or not is_library(file) or root in RECORDERS or session is None:
+        if not file or not is_library(file) or root in UNNAMED or session is None:
             return None
         if root in session.rewritten or root in DRAWS or session.records(root):
             return None
