@@ -216,7 +216,7 @@ class Pairing:
         left, seen = [*node.operands], set[Value]()
         while left:
             x = left.pop()
-            if x in seen or not x.size:  # what is empty is made of nothing
+            if x in seen:
                 continue
             seen.add(x)
             if pairs is not None and x in pairs:
