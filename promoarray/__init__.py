@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from promoarray.io.packing import pack, unpack
     from promoarray.io.zarr import from_zarr, to_zarr
     from promoarray.namespaces import namespace
+    from promoarray.numpy_types import *
     from promoarray.threads import get_num_threads, set_num_threads
 
 # What no array and no operator needs is loaded when one of its names is first asked for.

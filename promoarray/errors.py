@@ -262,9 +262,22 @@ def _of_argument(
             named = f"'{type(value).__name__}' object" in str(error)
             if named or (takes == "int" and not _is_int(value)):
                 known = takes not in ("Any", "object", empty)
-                what = f"{takes} as {name}, not" if known else f"no {kind_of(value)} as {name}:"
+                words = " or ".join(_KINDS.get(each, each) for each in str(takes).split(" | "))
+                what = f"{words} as {name}, not" if known else f"no {kind_of(value)} as {name}:"
                 return TypeError(f"{called} takes {what} {quoted(value)}")
     return None
+
+
+_KINDS = {
+    "AnyArray": "an array or a number",
+    "AnyDType": "a dtype",
+    "Axes": "an int or a tuple of ints",
+    "Data": "an array, a number or a list of them",
+    "Shape": "an int or a tuple of ints",
+    **dict.fromkeys(("Sequence[AnyArray]", "Sequence[Data]"), "a sequence of arrays"),
+    "Sequence[int]": "a sequence of ints",
+}
+"""What annotations mean, in words."""
 
 
 def _is_int(value: Any) -> bool:

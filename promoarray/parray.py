@@ -30,6 +30,9 @@ from promoarray.promotion.registry import as_policy, registered_name
 
 if TYPE_CHECKING:
     from promoarray.core.operators import Binary
+    from promoarray.numpy_types import _Methods
+else:
+    _Methods = object  # made by array_methods
 
 
 class Above(NamedTuple):
@@ -77,7 +80,7 @@ def _made(obj: Any, dtype: object, policy: Policy | None) -> PArray:
     return array_type(policy)._wrap(made._buffer, made._type)
 
 
-class PArray(Conversions):
+class PArray(Conversions, _Methods):
     """An array whose every operation obeys the policy in force.
 
     Parameters
@@ -345,22 +348,11 @@ class PArray(Conversions):
                 message += for_method(name, is_function=ours)
             raise AttributeError(message, name=name, obj=self)
 
-    else:  # made by array_methods
+    else:  # of lazy arrays, io/dask_arrays.py
 
         def _method(self, *args: Any, **options: Any) -> Self:
             return self
 
-        def nonzero(self) -> tuple[Self, ...]:
-            return (self,)
-
-        def fill(self, value: Any) -> None: ...
-        def sort(self, *args: Any, **options: Any) -> None: ...
-
-        all = any = argmax = argmin = argsort = clip = conj = conjugate = copy = cumprod = _method
-        cumsum = dot = flatten = max = mean = min = prod = ravel = repeat = round = _method
-        searchsorted = squeeze = std = sum = swapaxes = take = transpose = var = _method
-
-        # of lazy arrays, io/dask_arrays.py
         def to_dask(self) -> Any: ...
         def visualize(self, *args: Any, **options: Any) -> Any: ...
 

@@ -22,7 +22,7 @@ FLOORS = [
     ["__init__"],
     ["testing"],
     [
-        *("diagnostics", "io", "linalg", "fft", "namespaces", "namespace_types", "extras"),
+        *("diagnostics", "io", "linalg", "fft", "namespaces", "extras"),
         *("array_methods", "numpy_api"),
     ],
     ["functions"],

@@ -167,9 +167,10 @@ def test_so_does_every_error_that_is_raised_on_purpose(call: str) -> None:
     ("call", "said"),
     [
         ("pa.eye('a')", "eye takes int as n_rows, not 'a'"),
-        ("pa.stack(None)", "stack takes Sequence[Any] as arrays, not None"),
+        ("pa.stack(None)", "stack takes a sequence of arrays as arrays, not None"),
+        ("pa.sum(pa.ones(1), axis=[0])", "sum takes an int or a tuple of ints as axis, not [0]"),
         ("pa.size('a')", "size takes no str as a: 'a'"),
-        ("pa.transpose([1], 3)", "transpose takes Sequence[int] | None as axes, not 3"),
+        ("pa.transpose([1], 3)", "transpose takes a sequence of ints or None as axes, not 3"),
         ("pa.vstack(None)", "vstack takes no NoneType as tup: None"),
         ("pa.ones(1).item('a')", "item takes no str as index: 'a'"),
         ("pa.record()", "record() missing 1 required positional argument: 'framework'"),

@@ -6,7 +6,7 @@ The losses stand here alone. NumPy's functions are on the main module and on nam
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from promoarray.errors import end_at_callers
 from promoarray.extras._einsum import einsum
@@ -18,6 +18,9 @@ from promoarray.extras.numpys import array, concatenate, diag, logspace, pad, tr
 from promoarray.extras.quantization import dequantize, fake_quantize, quantize
 from promoarray.extras.scales import dynamic_quantize, quantization_parameters
 from promoarray.other_names import BY_NAME, missing
+
+if TYPE_CHECKING:
+    from promoarray.numpy_types import *
 
 __all__ = ["array", "concatenate", "convolve", "correlate", "cov", "dequantize", "diag"]
 __all__ += ["dynamic_quantize", "einsum", "fake_quantize", "gradient", "histogram", "huber_loss"]

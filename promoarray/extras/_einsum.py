@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.move import require_taken, tell_steps
@@ -21,7 +21,7 @@ from promoarray.core.operands import array_class, as_array
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.errors import quoted
 from promoarray.functions import xp
-from promoarray.parray import PArray
+from promoarray.parray import AnyArray, PArray
 from promoarray.promotion.in_force import get_policy
 
 
@@ -41,7 +41,7 @@ class Named(NamedTuple):
         return xp.reshape(xp.permute_dims(self.array, order), shape)
 
 
-def einsum(subscripts: str, /, *operands: Any) -> PArray:
+def einsum(subscripts: str, /, *operands: AnyArray) -> PArray:
     """Multiply arrays and sum over axes, as a formula says.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from promoarray.core.operands import array_class, as_array
 from promoarray.dtypes import INEXACT, Kind, bool, complex128, int64
 from promoarray.extras._statistics import averaged
 from promoarray.functions import xp as api
-from promoarray.parray import Data, PArray
+from promoarray.parray import AnyArray, Data, PArray
 from promoarray.promotion.in_force import get_policy
 
 
-def interp(x: Data, xp: Data, fp: Data, left: Any = None, right: Any = None) -> PArray:
+def interp(
+    x: Data, xp: Data, fp: Data, left: AnyArray | None = None, right: AnyArray | None = None
+) -> PArray:
     """Return the heights at some places of the lines through given points.
 
     Parameters
@@ -101,7 +103,13 @@ def _on_lines(x: PArray, xp: PArray, fp: PArray) -> PArray:
     )
 
 
-def piecewise(x: Data, condlist: Any, funclist: Sequence[Any], *args: Any, **kwargs: Any) -> PArray:
+def piecewise(
+    x: Data,
+    condlist: Data,
+    funclist: Sequence[AnyArray | Callable[..., Any]],
+    *args: Any,
+    **kwargs: Any,
+) -> PArray:
     """Return an array that is one function or another, as conditions say.
 
     Parameters

@@ -148,7 +148,7 @@ def _vector(name: str, given: Any) -> PArray:
     return xp.reshape(x, (-1,))
 
 
-def gradient(f: Data, *spacing: Any, axis: Axes = None, edge_order: int = 1) -> Any:
+def gradient(f: Data, *spacing: Data, axis: Axes = None, edge_order: int = 1) -> Any:
     """Return the derivatives of what an array samples, by central differences.
 
     Parameters

@@ -224,7 +224,7 @@ def _between(low: PArray, high: PArray, part: PArray) -> PArray:
 
 
 def histogram(
-    x: Data, bins: Any = 10, range: Any = None, *, density: bool = False
+    x: Data, bins: Data = 10, range: Data | None = None, *, density: bool = False
 ) -> tuple[PArray, PArray]:
     """Count the elements in each of some bins, which hold their left edge; the last both.
 

@@ -73,7 +73,7 @@ def array(
 
 
 def concatenate(
-    arrays: Sequence[Any], axis: int | None = 0, *, dtype: AnyDType | None = None
+    arrays: Sequence[Data] | PArray, axis: int | None = 0, *, dtype: AnyDType | None = None
 ) -> PArray:
     """Join arrays along an axis they have: ``concat``.
 
@@ -241,7 +241,7 @@ _REPEATING = ("edge", "reflect", "symmetric", "wrap")
 """Modes that repeat elements of the array."""
 
 
-def pad(x: Data, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> PArray:
+def pad(x: Data, pad_width: Data, mode: str = "constant", *, constant_values: Data = 0) -> PArray:
     """Return an array with a border.
 
     Parameters

@@ -70,7 +70,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @fast_move
-def broadcast_arrays(*arrays: Any) -> Move[tuple[PArray, ...]]:
+def broadcast_arrays(*arrays: AnyArray) -> Move[tuple[PArray, ...]]:
     """Return views in the shape that all arrays broadcast to.
 
     Parameters

@@ -17,7 +17,7 @@ __all__ = ["concat", "stack", "unstack"]
 
 
 @fast_function("concat", settings={"sequence": True}, axis=0)
-def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
+def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> PArray:
     """Join arrays along an axis they have.
 
     Parameters
@@ -53,7 +53,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> PArray:
 
 
 @fast_function("stack", settings={"sequence": True}, axis=0)
-def stack(arrays: Sequence[Any], /, *, axis: int = 0) -> PArray:
+def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> PArray:
     """Join arrays of one shape along a new axis.
 
     Parameters

@@ -1,11 +1,9 @@
-"""Functions of a namespace, for type checkers and editors; no program imports it.
+"""Functions of a namespace, for type checkers and editors.
 
 Written by ``tests/test_typing.py``.
 """
 
-from collections.abc import Callable
-from typing import Any
-
+from promoarray import extras, numpy_types
 from promoarray import fft as fourier
 from promoarray import linalg as algebra
 from promoarray.dtypes import DType
@@ -28,7 +26,6 @@ from promoarray.functions import (
     utility,
 )
 
-
 class Fft:
     """Functions of ``xp.fft``."""
 
@@ -46,7 +43,6 @@ class Fft:
     rfft = staticmethod(fourier.rfft)
     rfftfreq = staticmethod(fourier.rfftfreq)
     rfftn = staticmethod(fourier.rfftn)
-
 
 class Linalg:
     """Functions of ``xp.linalg``."""
@@ -77,7 +73,6 @@ class Linalg:
     vecdot = staticmethod(algebra.vecdot)
     vector_norm = staticmethod(algebra.vector_norm)
 
-
 class Functions:
     """Names of ``xp``."""
 
@@ -89,19 +84,19 @@ class Functions:
     acosh = staticmethod(elementwise.acosh)
     add = staticmethod(elementwise.add)
     all = staticmethod(utility.all)
-    allclose: Callable[..., Any]
+    allclose = staticmethod(numpy_types.allclose)
     any = staticmethod(utility.any)
-    append: Callable[..., Any]
+    append = staticmethod(numpy_types.append)
     arange = staticmethod(ranges.arange)
     argmax = staticmethod(searching.argmax)
     argmin = staticmethod(searching.argmin)
-    argpartition: Callable[..., Any]
+    argpartition = staticmethod(numpy_types.argpartition)
     argsort = staticmethod(sorting.argsort)
-    argwhere: Callable[..., Any]
-    around: Callable[..., Any]
-    array: Callable[..., Any]
-    array_equal: Callable[..., Any]
-    array_split: Callable[..., Any]
+    argwhere = staticmethod(numpy_types.argwhere)
+    around = staticmethod(numpy_types.around)
+    array = staticmethod(extras.array)
+    array_equal = staticmethod(numpy_types.array_equal)
+    array_split = staticmethod(numpy_types.array_split)
     asarray = staticmethod(creation.asarray)
     asin = staticmethod(elementwise.asin)
     asinh = staticmethod(elementwise.asinh)
@@ -109,12 +104,12 @@ class Functions:
     atan = staticmethod(elementwise.atan)
     atan2 = staticmethod(elementwise.atan2)
     atanh = staticmethod(elementwise.atanh)
-    atleast_1d: Callable[..., Any]
-    atleast_2d: Callable[..., Any]
-    atleast_3d: Callable[..., Any]
-    average: Callable[..., Any]
+    atleast_1d = staticmethod(numpy_types.atleast_1d)
+    atleast_2d = staticmethod(numpy_types.atleast_2d)
+    atleast_3d = staticmethod(numpy_types.atleast_3d)
+    average = staticmethod(numpy_types.average)
     bfloat16: DType
-    bincount: Callable[..., Any]
+    bincount = staticmethod(numpy_types.bincount)
     bitwise_and = staticmethod(elementwise.bitwise_and)
     bitwise_invert = staticmethod(elementwise.bitwise_invert)
     bitwise_left_shift = staticmethod(elementwise.bitwise_left_shift)
@@ -128,35 +123,35 @@ class Functions:
     can_cast = staticmethod(data_types.can_cast)
     ceil = staticmethod(elementwise.ceil)
     clip = staticmethod(elementwise.clip)
-    column_stack: Callable[..., Any]
+    column_stack = staticmethod(numpy_types.column_stack)
     complex128: DType
     complex32: DType
     complex64: DType
     concat = staticmethod(joining.concat)
-    concatenate: Callable[..., Any]
+    concatenate = staticmethod(extras.concatenate)
     conj = staticmethod(elementwise.conj)
-    convolve: Callable[..., Any]
-    copy: Callable[..., Any]
+    convolve = staticmethod(extras.convolve)
+    copy = staticmethod(numpy_types.copy)
     copysign = staticmethod(elementwise.copysign)
-    corrcoef: Callable[..., Any]
-    correlate: Callable[..., Any]
+    corrcoef = staticmethod(numpy_types.corrcoef)
+    correlate = staticmethod(extras.correlate)
     cos = staticmethod(elementwise.cos)
     cosh = staticmethod(elementwise.cosh)
     count_nonzero = staticmethod(searching.count_nonzero)
-    cov: Callable[..., Any]
-    cumprod: Callable[..., Any]
-    cumsum: Callable[..., Any]
+    cov = staticmethod(extras.cov)
+    cumprod = staticmethod(numpy_types.cumprod)
+    cumsum = staticmethod(numpy_types.cumsum)
     cumulative_prod = staticmethod(statistical.cumulative_prod)
     cumulative_sum = staticmethod(statistical.cumulative_sum)
-    diag: Callable[..., Any]
-    diagonal: Callable[..., Any]
+    diag = staticmethod(extras.diag)
+    diagonal = staticmethod(numpy_types.diagonal)
     diff = staticmethod(utility.diff)
     divide = staticmethod(elementwise.divide)
-    dot: Callable[..., Any]
-    dsplit: Callable[..., Any]
-    dstack: Callable[..., Any]
+    dot = staticmethod(numpy_types.dot)
+    dsplit = staticmethod(numpy_types.dsplit)
+    dstack = staticmethod(numpy_types.dstack)
     e: float
-    einsum: Callable[..., Any]
+    einsum = staticmethod(extras.einsum)
     empty = staticmethod(creation.empty)
     empty_like = staticmethod(creation.empty_like)
     equal = staticmethod(elementwise.equal)
@@ -165,12 +160,12 @@ class Functions:
     expm1 = staticmethod(elementwise.expm1)
     eye = staticmethod(grids.eye)
     fft: Fft
-    fill_diagonal: Callable[..., Any]
+    fill_diagonal = staticmethod(numpy_types.fill_diagonal)
     finfo = staticmethod(data_types.finfo)
-    flatnonzero: Callable[..., Any]
+    flatnonzero = staticmethod(numpy_types.flatnonzero)
     flip = staticmethod(manipulation.flip)
-    fliplr: Callable[..., Any]
-    flipud: Callable[..., Any]
+    fliplr = staticmethod(numpy_types.fliplr)
+    flipud = staticmethod(numpy_types.flipud)
     float16: DType
     float32: DType
     float4_e2m1fn: DType
@@ -193,35 +188,35 @@ class Functions:
     from_dlpack = staticmethod(creation.from_dlpack)
     full = staticmethod(creation.full)
     full_like = staticmethod(creation.full_like)
-    gradient: Callable[..., Any]
+    gradient = staticmethod(extras.gradient)
     greater = staticmethod(elementwise.greater)
     greater_equal = staticmethod(elementwise.greater_equal)
-    histogram: Callable[..., Any]
-    hsplit: Callable[..., Any]
-    hstack: Callable[..., Any]
+    histogram = staticmethod(extras.histogram)
+    hsplit = staticmethod(numpy_types.hsplit)
+    hstack = staticmethod(numpy_types.hstack)
     hypot = staticmethod(elementwise.hypot)
     iinfo = staticmethod(data_types.iinfo)
     imag = staticmethod(elementwise.imag)
     inf: float
-    inner: Callable[..., Any]
+    inner = staticmethod(numpy_types.inner)
     int16: DType
     int2: DType
     int32: DType
     int4: DType
     int64: DType
     int8: DType
-    interp: Callable[..., Any]
-    isclose: Callable[..., Any]
-    iscomplex: Callable[..., Any]
-    iscomplexobj: Callable[..., Any]
+    interp = staticmethod(extras.interp)
+    isclose = staticmethod(numpy_types.isclose)
+    iscomplex = staticmethod(numpy_types.iscomplex)
+    iscomplexobj = staticmethod(numpy_types.iscomplexobj)
     isdtype = staticmethod(data_types.isdtype)
     isfinite = staticmethod(elementwise.isfinite)
     isin = staticmethod(sets.isin)
     isinf = staticmethod(elementwise.isinf)
     isnan = staticmethod(elementwise.isnan)
-    isreal: Callable[..., Any]
-    isrealobj: Callable[..., Any]
-    kron: Callable[..., Any]
+    isreal = staticmethod(numpy_types.isreal)
+    isrealobj = staticmethod(numpy_types.isrealobj)
+    kron = staticmethod(numpy_types.kron)
     less = staticmethod(elementwise.less)
     less_equal = staticmethod(elementwise.less_equal)
     linalg: Linalg
@@ -235,56 +230,56 @@ class Functions:
     logical_not = staticmethod(elementwise.logical_not)
     logical_or = staticmethod(elementwise.logical_or)
     logical_xor = staticmethod(elementwise.logical_xor)
-    logspace: Callable[..., Any]
+    logspace = staticmethod(extras.logspace)
     matmul = staticmethod(linear_algebra.matmul)
     matrix_transpose = staticmethod(linear_algebra.matrix_transpose)
     max = staticmethod(statistical.max)
     maximum = staticmethod(elementwise.maximum)
     mean = staticmethod(statistical.mean)
-    median: Callable[..., Any]
+    median = staticmethod(numpy_types.median)
     meshgrid = staticmethod(grids.meshgrid)
     min = staticmethod(statistical.min)
     minimum = staticmethod(elementwise.minimum)
     moveaxis = staticmethod(manipulation.moveaxis)
     multiply = staticmethod(elementwise.multiply)
     nan: float
-    nan_to_num: Callable[..., Any]
-    nanargmax: Callable[..., Any]
-    nanargmin: Callable[..., Any]
-    nancumprod: Callable[..., Any]
-    nancumsum: Callable[..., Any]
-    nanmax: Callable[..., Any]
-    nanmean: Callable[..., Any]
-    nanmedian: Callable[..., Any]
-    nanmin: Callable[..., Any]
-    nanpercentile: Callable[..., Any]
-    nanprod: Callable[..., Any]
-    nanquantile: Callable[..., Any]
-    nanstd: Callable[..., Any]
-    nansum: Callable[..., Any]
-    nanvar: Callable[..., Any]
-    ndim: Callable[..., Any]
+    nan_to_num = staticmethod(numpy_types.nan_to_num)
+    nanargmax = staticmethod(numpy_types.nanargmax)
+    nanargmin = staticmethod(numpy_types.nanargmin)
+    nancumprod = staticmethod(numpy_types.nancumprod)
+    nancumsum = staticmethod(numpy_types.nancumsum)
+    nanmax = staticmethod(numpy_types.nanmax)
+    nanmean = staticmethod(numpy_types.nanmean)
+    nanmedian = staticmethod(numpy_types.nanmedian)
+    nanmin = staticmethod(numpy_types.nanmin)
+    nanpercentile = staticmethod(numpy_types.nanpercentile)
+    nanprod = staticmethod(numpy_types.nanprod)
+    nanquantile = staticmethod(extras.nanquantile)
+    nanstd = staticmethod(numpy_types.nanstd)
+    nansum = staticmethod(numpy_types.nansum)
+    nanvar = staticmethod(numpy_types.nanvar)
+    ndim = staticmethod(numpy_types.ndim)
     negative = staticmethod(elementwise.negative)
     nextafter = staticmethod(elementwise.nextafter)
     nonzero = staticmethod(searching.nonzero)
     not_equal = staticmethod(elementwise.not_equal)
     ones = staticmethod(creation.ones)
     ones_like = staticmethod(creation.ones_like)
-    outer: Callable[..., Any]
-    pad: Callable[..., Any]
-    partition: Callable[..., Any]
-    percentile: Callable[..., Any]
+    outer = staticmethod(numpy_types.outer)
+    pad = staticmethod(extras.pad)
+    partition = staticmethod(numpy_types.partition)
+    percentile = staticmethod(numpy_types.percentile)
     permute_dims = staticmethod(manipulation.permute_dims)
     pi: float
-    piecewise: Callable[..., Any]
-    polyval: Callable[..., Any]
+    piecewise = staticmethod(extras.piecewise)
+    polyval = staticmethod(numpy_types.polyval)
     positive = staticmethod(elementwise.positive)
     pow = staticmethod(elementwise.pow)
     prod = staticmethod(statistical.prod)
     promote_types = staticmethod(data_types.promote_types)
-    ptp: Callable[..., Any]
-    quantile: Callable[..., Any]
-    ravel: Callable[..., Any]
+    ptp = staticmethod(numpy_types.ptp)
+    quantile = staticmethod(extras.quantile)
+    ravel = staticmethod(numpy_types.ravel)
     real = staticmethod(elementwise.real)
     reciprocal = staticmethod(elementwise.reciprocal)
     remainder = staticmethod(elementwise.remainder)
@@ -292,19 +287,19 @@ class Functions:
     reshape = staticmethod(manipulation.reshape)
     result_type = staticmethod(data_types.result_type)
     roll = staticmethod(manipulation.roll)
-    rot90: Callable[..., Any]
+    rot90 = staticmethod(numpy_types.rot90)
     round = staticmethod(elementwise.round)
     searchsorted = staticmethod(searching.searchsorted)
-    setdiff1d: Callable[..., Any]
-    shape: Callable[..., Any]
+    setdiff1d = staticmethod(numpy_types.setdiff1d)
+    shape = staticmethod(numpy_types.shape)
     sign = staticmethod(elementwise.sign)
     signbit = staticmethod(elementwise.signbit)
     sin = staticmethod(elementwise.sin)
-    sinc: Callable[..., Any]
+    sinc = staticmethod(numpy_types.sinc)
     sinh = staticmethod(elementwise.sinh)
-    size: Callable[..., Any]
+    size = staticmethod(numpy_types.size)
     sort = staticmethod(sorting.sort)
-    split: Callable[..., Any]
+    split = staticmethod(numpy_types.split)
     sqrt = staticmethod(elementwise.sqrt)
     square = staticmethod(elementwise.square)
     squeeze = staticmethod(manipulation.squeeze)
@@ -313,14 +308,14 @@ class Functions:
     string: DType
     subtract = staticmethod(elementwise.subtract)
     sum = staticmethod(statistical.sum)
-    swapaxes: Callable[..., Any]
+    swapaxes = staticmethod(numpy_types.swapaxes)
     take = staticmethod(indexing.take)
     take_along_axis = staticmethod(indexing.take_along_axis)
     tan = staticmethod(elementwise.tan)
     tanh = staticmethod(elementwise.tanh)
     tensordot = staticmethod(linear_algebra.tensordot)
     tile = staticmethod(manipulation.tile)
-    transpose: Callable[..., Any]
+    transpose = staticmethod(extras.transpose)
     tril = staticmethod(grids.tril)
     triu = staticmethod(grids.triu)
     trunc = staticmethod(elementwise.trunc)
@@ -330,18 +325,18 @@ class Functions:
     uint4: DType
     uint64: DType
     uint8: DType
-    union1d: Callable[..., Any]
-    unique: Callable[..., Any]
+    union1d = staticmethod(numpy_types.union1d)
+    unique = staticmethod(numpy_types.unique)
     unique_all = staticmethod(sets.unique_all)
     unique_counts = staticmethod(sets.unique_counts)
     unique_inverse = staticmethod(sets.unique_inverse)
     unique_values = staticmethod(sets.unique_values)
     unstack = staticmethod(joining.unstack)
     var = staticmethod(statistical.var)
-    vdot: Callable[..., Any]
+    vdot = staticmethod(numpy_types.vdot)
     vecdot = staticmethod(linear_algebra.vecdot)
-    vsplit: Callable[..., Any]
-    vstack: Callable[..., Any]
+    vsplit = staticmethod(numpy_types.vsplit)
+    vstack = staticmethod(numpy_types.vstack)
     where = staticmethod(searching.where)
     zeros = staticmethod(creation.zeros)
     zeros_like = staticmethod(creation.zeros_like)
