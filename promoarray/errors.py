@@ -236,7 +236,7 @@ def _told(
             return None
     if isinstance(error, PromotionError) or "_is_meant" in vars(error) or last is None:
         return error
-    if isinstance(error, (ValueError, OverflowError, IndexError)):
+    if isinstance(error, (ValueError, OverflowError, IndexError, UserWarning)):
         return error
     if opcode.opname[last.tb_frame.f_code.co_code[last.tb_lasti]] == "RAISE_VARARGS":
         return error
@@ -290,7 +290,7 @@ def _is_int(value: Any) -> bool:
 
 _RAISED = (
     *(TypeError, ValueError, OverflowError, IndexError, ImportError),
-    *(AttributeError, ZeroDivisionError, OSError),
+    *(AttributeError, ZeroDivisionError, OSError, UserWarning),  # the last under python -W error
 )
 _NUMPYS = os.path.dirname(np.__file__)
 _OURS = (

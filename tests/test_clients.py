@@ -10,6 +10,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,12 @@ def test_numbers_that_a_library_takes_are_told_once_a_line(xp: Any) -> None:
         pa.EscapeWarning, match="xarray computes with NumPy's array of these float32"
     ):
         grid.interp(r=[0.5])
+    with warnings.catch_warnings():  # as under python -W error
+        warnings.simplefilter("error")
+        with pytest.raises(pa.EscapeWarning) as caught:
+            fft.fft(array)
+    ours = [x for x in caught.traceback if Path(x.path).is_relative_to(Path(pa.__file__).parent)]
+    assert len(ours) < 2
 
 
 def test_what_a_library_may_take_or_computes_by_the_array_api_is_not_told(xp: Any) -> None:
@@ -210,6 +217,14 @@ def test_polars_takes_numpys_arrays(xp: Any) -> None:
     x = xp.asarray(NUMBERS)
     assert pl.Series("a", np.asarray(x[0, :])).dtype == pl.Float32
     assert pl.DataFrame(np.asarray(x)).shape == (3, 4)
+    column = pl.Series("a", NUMBERS[0])
+    assert same(xp.asarray(column) + x[0, :], xp, NUMBERS[0] * 2)
+    with pytest.raises(TypeError, match=r"PArray \+ Series.*Write pa\.asarray"):
+        x[0, :] + column
+    with pytest.raises(TypeError, match=r"PArray \* Expr.*Write pl\.Series\(np\.asarray\(x\)\)"):
+        x[0, :] * pl.col("a")
+    frame = column.to_frame().with_columns(b=pl.col("a") * pl.Series(np.asarray(x[0, :])))
+    assert frame["b"].to_list() == (NUMBERS[0] ** 2).tolist()
 
 
 PLOTS = ("plot", "scatter", "bar", "hist", "imshow", "pcolormesh", "contourf", "boxplot")

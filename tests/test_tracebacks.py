@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import promoarray as pa
@@ -152,12 +153,14 @@ MEANT = (
         "pa.pack(f)",
     ),
     *("pa.fft.rfftn(pa.asarray(0))", "pa.fft.fftn(f[:0])", "pa.kron(i, pa.float8_e5m2)"),
+    *("i.__array__('nope')", "np.asarray(i, dtype='nope')"),
 )
 
 
 @pytest.mark.parametrize("call", MEANT)
 def test_so_does_every_error_that_is_raised_on_purpose(call: str) -> None:
     names = {"pa": pa, "xp": pa.namespace("torch"), "i": pa.asarray([1]), "f": pa.asarray([1.5])}
+    names["np"] = np
     with pytest.raises((TypeError, ValueError, IndexError)) as caught:
         eval(call, names)
     assert len(caught.traceback) == 2

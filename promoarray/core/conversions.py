@@ -79,7 +79,10 @@ def _handed_out(buffer: Any) -> Any:
     if frame.f_globals.get("__name__", "").partition(".")[0] in CLIENTS:
         from promoarray.core.escape import tell_of_client
 
-        tell_of_client(frame, buffer.dtype)
+        try:
+            tell_of_client(frame, buffer.dtype)
+        except UserWarning as warning:  # under python -W error
+            raise warning.with_traceback(None) from None
     return buffer.view()
 
 
@@ -224,7 +227,8 @@ class Conversions(Array):
         Raises
         ------
         TypeError
-            If the array lies on a GPU, or a masked array would compute with it.
+            If the array lies on a GPU, a masked array would compute with it, or NumPy has no such
+            dtype.
         EscapeError
             Inside ``no_escape()``.
         """
@@ -236,7 +240,10 @@ class Conversions(Array):
             )
         _leave(self, "__array__")
         values = backend.to_numpy(self._buffer, self.dtype)
-        given = np.array(values, dtype, copy=copy)
+        try:
+            given = np.array(values, dtype, copy=copy)
+        except TypeError as error:
+            raise TypeError(f"np.asarray(x, dtype) has a dtype of NumPy's: {error}") from None
         # Whoever sets dtype or shape of what is handed out leaves ours as they are.
         return given.view() if given is values else given
 

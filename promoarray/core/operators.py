@@ -141,9 +141,10 @@ def _refused(symbol: str, other: Any, *, first: bool = False) -> NoReturn:
     kind = kind_of(other)
     written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
     write = "float(...)" if isinstance(other, Number) else "pa.asarray(...)"
-    raise TypeError(
-        f"{written}: operands are arrays and Python scalars. Write {write} around it first"
-    )
+    remedy = f"Write {write} around it first"
+    if kind == "Expr":  # of Polars, which has no numbers yet
+        remedy = "Write pl.Series(np.asarray(x)) for the array x"
+    raise TypeError(f"{written}: operands are arrays and Python scalars. {remedy}")
 
 
 def _is_data(x: Any) -> bool:
