@@ -224,7 +224,7 @@ def of_library(frame: FrameType) -> bool:
     return is_library(frame.f_code.co_filename)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 14)  # more than modules: each block looks at all of them in turn
 def is_library(file: str) -> bool:
     """Whether a file is one of what is installed, or was made of such a file."""
     file = origin(file)

@@ -37,7 +37,7 @@ class Check:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, Any, Any]:
         """Have the functions of tests, and what they call, be such that NumPy is looked at."""
-        with functions_rewritten(), importing():
+        with functions_rewritten(of_all_tests=True), importing():
             return (yield)
 
     @pytest.hookimpl(wrapper=True)

@@ -383,3 +383,68 @@ def test_why_of_an_array_that_a_block_has_made() -> None:
     assert "np.float64(0.5), test_numpy_block.py:" in str(pa.why(y))
     assert "the dtype that it names" in str(pa.why(y))
     assert [str(d.answers["numpy@1"]) for d in report.divergences] == ["float32"]
+
+
+TESTS_OF_A_PROJECT = {
+    "test_helps.py": """
+        import numpy as np
+
+        def twice(x):
+            return x + x
+
+        class Scale:
+            def times(self, x):
+                return x * 2
+
+        def thrice(x):
+            return x * 3
+
+        def test_first(): pass
+    """,
+    "test_helps_too.py": """
+        def more(x):
+            return x + 150
+
+        def most(x):
+            return x + 200
+    """,
+    "conftest.py": """
+        import pytest
+        import test_helps
+
+        @pytest.fixture
+        def scaled():
+            return test_helps.Scale()
+    """,
+    "test_uses.py": """
+        import importlib
+        import numpy as np
+        import promoarray as pa
+        from test_helps import twice
+
+        def later(x):
+            from test_helps_too import more
+            return more(x)
+
+        def test_what_is_found(request):
+            x = np.array([200], np.uint8)
+            with pa.check() as report:
+                twice(x)
+                request.getfixturevalue("scaled").times(x)
+                later(x)
+                importlib.import_module("test_helps_too").most(x)
+            found = [each.place.site.expression for each in report.told]
+            assert found == ["x + x", "x * 2", "x + 150", "x + 200"]
+            assert not report.unread
+    """,
+}
+
+
+@pytest.mark.parametrize("mode", ["prepend", "importlib"])
+def test_functions_that_lie_in_other_files_of_tests(tmp_path: Path, mode: str) -> None:
+    for name, text in TESTS_OF_A_PROJECT.items():
+        (tmp_path / name).write_text(textwrap.dedent(text))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    command += [f"--import-mode={mode}", "-o", f"pythonpath={tmp_path}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "2 passed" in done.stdout, done.stdout

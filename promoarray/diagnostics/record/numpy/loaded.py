@@ -10,11 +10,13 @@ import __future__
 
 import ast
 import gc
+import os
 import re
 import sys
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -116,8 +118,13 @@ def _inner(code: CodeType) -> Iterator[CodeType]:
 
 
 @contextmanager
-def functions_rewritten() -> Iterator[str]:
+def functions_rewritten(*, of_all_tests: bool = False) -> Iterator[str]:
     """Have the functions of the program run rewritten in a block, those it has at its beginning.
+
+    Parameters
+    ----------
+    of_all_tests : bool
+        Whether pytest runs its tests in the block, and not the block in one of them.
 
     Yields
     ------
@@ -129,7 +136,9 @@ def functions_rewritten() -> Iterator[str]:
     if _rewritten:  # and what was made since is, too
         yield _rewritten[-1]
         return
-    found = [*_sources(_functions())]
+    functions = [*_functions()]
+    waiting = set() if of_all_tests else _tests_that_wait(functions)
+    found = [*_sources(x for x in functions if x.__code__.co_filename not in waiting)]
     texts = {source.text for _, source in found}
     compiles = "torch" in sys.modules and any(map(_COMPILES.search, texts))
     _rewritten.append(_OF_DYNAMO if compiles else "")
@@ -165,6 +174,43 @@ def _sources(functions: Iterable[FunctionType]) -> Iterator[tuple[FunctionType, 
             yield each, source
 
 
+def _tests_that_wait(functions: Sequence[FunctionType]) -> set[str]:
+    """The files of tests which pytest has loaded, and whose functions only it will call, later.
+
+    No thread runs them, no other module has anything of them, and no function names them: a run of
+    many tests has loaded the files of all when the first block begins.
+    """
+    spaces = {id(x.__globals__): x.__globals__ for x in functions}.values()
+    files = {x["__name__"]: x["__file__"] for x in spaces if _is_of_pytest(x) and _is_of_tests(x)}
+    if not files:
+        return set()
+    met, codes = set[Any](), [x.__code__ for x in functions]
+    for frame in [*sys._current_frames().values()]:
+        each: FrameType | None = frame
+        while each is not None:
+            met.add(each.f_globals.get("__name__"))
+            codes.append(each.f_code)
+            each = each.f_back
+    for space in (*spaces, *map(vars, _modules())):
+        found = (x if isinstance(x, (type, FunctionType)) else type(x) for x in [*space.values()])
+        met |= {getattr(x, "__module__", None) for x in found} - {space.get("__name__")}
+    ends = frozenset[str]().union(*map(_ends_of_names, codes))
+    return {file for x, file in files.items() if x not in met and x.rpartition(".")[2] not in ends}
+
+
+def _is_of_tests(names: dict[str, Any]) -> bool:
+    return os.path.basename(names.get("__file__") or "").startswith("test_")
+
+
+@lru_cache(maxsize=1 << 14)
+def _ends_of_names(code: CodeType) -> frozenset[str]:
+    """The last parts of the names and texts in code, and in the code in it: of the modules that it
+    may import, too."""
+    texts = {*code.co_names, *(x for x in code.co_consts if isinstance(x, str))}
+    inner = (_ends_of_names(x) for x in code.co_consts if isinstance(x, CodeType))
+    return frozenset(x.rpartition(".")[2] for x in texts).union(*inner)
+
+
 def _functions() -> Iterator[FunctionType]:
     """The functions of the program."""
     libraries: dict[str, bool] = {}
@@ -181,22 +227,18 @@ def _functions() -> Iterator[FunctionType]:
             yield each
 
 
-def _modules() -> list[Any]:
+def _modules() -> Iterator[Any]:
     """The modules of the program."""
-    return [
-        x for x in [*sys.modules.values()] if issubclass(type(x), ModuleType) and _is_of_program(x)
-    ]
-
-
-def _is_of_program(module: Any) -> bool:
-    # Not by getattr, for which modules may import others.
-    return not is_library(vars(module).get("__file__") or "")
+    for x in [*sys.modules.values()]:
+        # Not by getattr, for which modules may import others.
+        if issubclass(type(x), ModuleType) and not is_library(vars(x).get("__file__") or ""):
+            yield x
 
 
 def uses_numpy(frame: FrameType | None) -> bool:
     """Whether the program has NumPy: one of its modules, its functions, or the frame of a block."""
-    spaces = [] if frame is None else [frame.f_locals, frame.f_globals]
-    spaces += [vars(module) for module in _modules()]
+    own = () if frame is None else (frame.f_locals, frame.f_globals)
+    spaces = chain[dict[str, Any]](own, map(vars, _modules()))
     if any(_is_of_numpy(x) for space in spaces for x in [*space.values()]):
         return True
     return any("numpy" in function.__code__.co_names for function in _functions())
