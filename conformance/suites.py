@@ -4,6 +4,7 @@
     python conformance/suites.py --suite scipy --module fft         one module of one suite
     python conformance/suites.py --policy numpy --policy torch      arrays bound to torch besides
     python conformance/suites.py --policy jax --alone               without the others beside it
+    python conformance/suites.py --suite scipy --module stats --device dask --alone
     python conformance/suites.py --write                            publish it in docs/downstream.md
 
 NumPy's own namespace and array-api-strict run beside it. Exit status 0 if nothing fails without a
@@ -220,6 +221,7 @@ def parser() -> argparse.ArgumentParser:
     add("--suite", action="append", choices=SUITES, help="one suite only; may be repeated")
     add("--module", action="append", metavar="NAME", help="one module only; may be repeated")
     add("--policy", action="append", metavar="NAME", help="default numpy: promoarray itself")
+    add("--device", choices=("dask",), help="instead: promoarray, new arrays on that device")
     add("--alone", action="store_true", help="no NumPy and array-api-strict beside them")
     add("--workers", "-n", type=int, default=1, help="processes")
     add("--write", action="store_true", help="record the runs, and publish the page")
@@ -249,6 +251,8 @@ def wanted(options: argparse.Namespace) -> list[tuple[str, str]]:
 def perform(options: argparse.Namespace, console: Console) -> Iterator[Run]:
     """Do the runs, a module at a time."""
     backends = list(dict.fromkeys(map(backend_of, options.policy or ["numpy"])))
+    if options.device:
+        backends = [gate.DASK]
     todo = wanted(options)
     for number, (suite, module) in enumerate(todo, 1):
         title = f"[{number}/{len(todo)}] {suite} {module}"
@@ -284,6 +288,8 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit status."""
     options = parser().parse_args(words)
+    if options.device and options.write:
+        parser().error("--write publishes runs without --device")
     console, errors = console_for(), console_for(sys.stderr)
     runs: list[Run] = []
     try:

@@ -98,6 +98,17 @@ def test_text_of_a_program_is_no_markup(action: Action) -> None:
     assert not re.search(r"(?<!\\)[`*]", row)
 
 
+@pytest.mark.parametrize(("install", "installed"), [("", "/the/action"), ("pa.whl", "pa.whl")])
+def test_the_action_installs_itself_if_nothing_else_is_asked(install: str, installed: str) -> None:
+    """The runner knows the action's path in its steps alone, in no default of an input."""
+    text = (ROOT / "action.yml").read_text()
+    assert "action_path" not in text.partition("runs:")[0]
+    (line,) = re.findall(r"run: python -m pip install (.*)", text)
+    env = os.environ | {"INSTALL": install, "GITHUB_ACTION_PATH": "/the/action"}
+    ran = subprocess.run(["bash", "-c", f"echo {line}"], env=env, capture_output=True, text=True)
+    assert ran.stdout.strip() == installed
+
+
 @pytest.mark.parametrize("inputs", [{"COMMAND": "list; echo no"}, {"SCRIPT": "nothing.py"}])
 def test_wrong_inputs_run_nothing(action: Action, inputs: dict[str, str]) -> None:
     ran = action(**inputs)
