@@ -33,14 +33,28 @@ class CellFailed(Exception):
 def load(shell: Any) -> None:
     """Add the magics to a shell of IPython."""
 
+    usage_error = import_module("IPython.core.error").UsageError
+
+    @contextmanager
+    def told_in_a_line() -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            kind = "" if isinstance(error, (NameError, ValueError)) else f"{type(error).__name__}: "
+            raise usage_error(f"{kind}{error}") from None
+
     def cell_check(line: str, cell: str) -> None:
         """Run the cell, and say where numbers were lost: ``%%check [KINDS]``."""
-        run(shell, cell, lambda: check(*line.replace(",", " ").split()))
+        with told_in_a_line():
+            begun = check(*line.replace(",", " ").split())
+        run(shell, cell, begun)
 
     def cell_compare(line: str, cell: str) -> None:
         """Run the cell, and show where policies differ: ``%%compare [A,B,C]``."""
         libraries = [] if _is_ours(shell, cell) else _libraries(shell)
-        run(shell, cell, lambda: _recording(libraries, line.strip()))
+        with told_in_a_line():
+            begun = _recording(libraries, line.strip())
+        run(shell, cell, begun)
         if others := ", ".join(libraries[1:]):
             print(f"Not examined: what {others} computed; %%compare records one library a cell.")
 
@@ -51,7 +65,8 @@ def load(shell: Any) -> None:
             error = getattr(sys, "last_value", None)
             _display(why(error)) if error is not None else print("No error: write %why x")
             return
-        given = eval(line, shell.user_global_ns, shell.user_ns)
+        with told_in_a_line():
+            given = eval(line, shell.user_global_ns, shell.user_ns)
         _display(of_array(given, line.strip()) if hasattr(given, "dtype") else why(given))
 
     shell.register_magic_function(cell_check, "cell", "check")
@@ -59,8 +74,9 @@ def load(shell: Any) -> None:
     shell.register_magic_function(line_why, "line", "why")
 
 
-def run(shell: Any, cell: str, begin: Any) -> None:
-    """Run a cell in a block, and show the block's report; ``CellFailed`` if the cell does."""
+def run(shell: Any, cell: str, begun: Any) -> None:
+    """Run a cell in a block; show the name in its last line and the block's report. ``CellFailed``
+    if the cell fails."""
     empty = next((n for n, line in enumerate(cell.split("\n")) if line.strip()), 0)
     text = "\n" * empty + shell.transform_cell(cell)  # which leaves out empty lines at the start
     tree: ast.AST | None = None
@@ -69,15 +85,27 @@ def run(shell: Any, cell: str, begin: Any) -> None:
     if tree is None:
         shell.run_cell(cell)  # which shows the error as of any cell
         raise CellFailed
-    shell.user_ns[_REPORT] = begun = begin()
+    shell.user_ns[_REPORT] = begun
     head = f"with {_REPORT} as {_REPORT}:"
     with _numbered(shell):
         done = shell.run_cell("\n".join((head, *_indented(text, tree), "    pass")))
     report = shell.user_ns.pop(_REPORT, begun)
+    if done.success and (name := _named_last(tree)) and not cell.rstrip().endswith(";"):
+        _display(eval(name, shell.user_ns))
     if report is not begun:
         _display(report)
     if not done.success:
         raise CellFailed
+
+
+def _named_last(tree: Any) -> str:
+    """The name, or attribute of one, that the last line of a cell consists of; "" if it is none."""
+    last: Any = getattr(tree.body[-1] if tree.body else None, "value", None)
+    value = last
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    is_shown = isinstance(value, ast.Name) and isinstance(tree.body[-1], ast.Expr)
+    return ast.unparse(last) if is_shown else ""
 
 
 @contextmanager

@@ -111,3 +111,27 @@ def test_compare_names_the_libraries_that_it_does_not_record(shell: Any, capsys)
     shell.run_cell("del paddle")
     shell.run_cell("%%compare torch\ny = x / 2")
     assert "Not examined: what" not in capsys.readouterr().out
+
+
+def test_a_name_in_the_last_line_is_shown_as_of_any_cell(shell: Any, capsys) -> None:
+    shell.run_cell("%%check\ny = x + x\ny.shape")
+    out = capsys.readouterr().out
+    assert out.startswith("(1,)\n")
+    assert "200 + 200 is 400" in out
+    shell.run_cell("%%check\ny = x + x\ny;")
+    assert "array" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("%%check nope\n1", "UsageError: 'nope' is none of integer-wrap"),
+        ("%%compare trch\n1", "UsageError: unknown policy 'trch'"),
+        ("%why nothing", "UsageError: name 'nothing' is not defined"),
+    ],
+)
+def test_a_wrong_word_is_told_in_a_line(shell: Any, capsys, cell: str, said: str) -> None:
+    assert not shell.run_cell(cell).success
+    told = capsys.readouterr()
+    assert said in told.out + told.err
+    assert "Traceback" not in told.out + told.err
