@@ -138,6 +138,24 @@ def test_findings_are_at_their_lines_with_edits_that_apply(root: Path) -> None:
     edit(root, "--policies", "torch", asked=asked)
 
 
+def test_an_edit_for_several_kinds_is_offered_once(root: Path, command: Command) -> None:
+    text = "import promoarray as pa\nx = pa.asarray([[1]], dtype=pa.uint8)\ny = pa.sum(x, axis=0)\n"
+    (root / "model.py").write_text(text, encoding="utf-8")
+    command("compare model.py --policies torch,onnx --save .promoarray/model.zip", status=1)
+
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        uri = editor.open(root / "model.py", text)
+        at = lsp.Range(lsp.Position(2, 4), lsp.Position(2, 4))
+        params = lsp.CodeActionParams(
+            lsp.TextDocumentIdentifier(uri), at, lsp.CodeActionContext([])
+        )
+        (action,) = await editor.client.text_document_code_action_async(params)
+        assert action.title.endswith("pa.uint64) for torch@2.13, onnx@25")
+
+    edit(root, asked=asked)
+
+
 def test_a_text_that_was_not_run_shows_nothing(root: Path) -> None:
     async def asked(editor: Editor) -> None:
         await editor.heard()

@@ -144,18 +144,23 @@ class Served:
             )
 
     def actions(self, params: Any) -> list[Any]:
-        """Return the edits of the places in a range."""
+        """Return the edits of the places in a range, each once for all its policies."""
         uri, asked = params.text_document.uri, params.range
-        found = []
+        found: dict[tuple[str, str], tuple[Any, list[str]]] = {}
         for place in self.places(_path(uri)):
             span = span_of(place[0].place)
             at = _range(span)
             if span.whole and at.start.line <= asked.end.line and asked.start.line <= at.end.line:
                 for text, policies in edits_in(place).items():
-                    title = f"Write {text}" + f" for {', '.join(policies)}" * any(policies)
-                    change = lsp.WorkspaceEdit({uri: [lsp.TextEdit(at, text)]})
-                    found.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, edit=change))
-        return found
+                    found.setdefault((str(at), text), (at, []))[1].extend(filter(None, policies))
+        return [
+            lsp.CodeAction(
+                f"Write {text}" + f" for {', '.join(dict.fromkeys(policies))}" * bool(policies),
+                lsp.CodeActionKind.QuickFix,
+                edit=lsp.WorkspaceEdit({uri: [lsp.TextEdit(at, text)]}),
+            )
+            for (_, text), (at, policies) in found.items()
+        ]
 
     def hover(self, params: Any) -> Any:
         """Return what ran at a line, and what is found there."""
