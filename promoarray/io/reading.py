@@ -33,17 +33,40 @@ DEFLATED = 1032
 """How many bytes deflate makes of one at most: 258 of two bits."""
 
 
+MOST_TEXT = 1 << 30
+"""As long a text as is read; those that promoarray writes, and graphs of models, have some MiB."""
+
+PACKED = 50, 1 << 20
+"""A text is of at most so many times the bytes that it is packed in (of records of operations, it
+is 13), and so many more."""
+
+
 @contextmanager
-def explained(what: str) -> Iterator[None]:
-    """Turn whatever a broken file makes zipfile, zlib, json and NumPy raise into one error."""
+def explained(what: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
+    """Turn whatever a broken file makes zipfile, zlib, json and NumPy raise into one error.
+
+    An error that is of a kind of its own already stays as it is.
+    """
     try:
         yield
-    except _BROKEN as error:
-        said = clipped(str(error)) or type(error).__name__
-        raise ValueError(f"{what}: {said}") from error
+    except BROKEN as error:
+        if kind is not ValueError and isinstance(error, kind):
+            raise
+        raise kind(f"{what}: {said(error)}") from error
 
 
-_BROKEN = (
+def said(error: Exception) -> str:
+    """Return what is wrong in the words of an error, of which there are at most so many."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deep"
+    text = f"no {quoted(*error.args)}" if type(error) is KeyError else str(error)
+    return clipped(text, MOST_SAID) or type(error).__name__
+
+
+MOST_SAID = 200
+
+
+BROKEN = (
     ValueError,  # UnicodeDecodeError and JSONDecodeError too
     TypeError,
     AttributeError,
@@ -106,7 +129,7 @@ def read(file: IO[bytes]) -> dict[str, Buffer]:
     Raises
     ------
     ValueError
-        And the others of ``_BROKEN``, which ``explained`` turns into it: if a check fails.
+        And the others of ``BROKEN``, which ``explained`` turns into it: if a check fails.
     """
     size = file.seek(0, os.SEEK_END)
     if size < _END.size:  # as of a device, of which zipfile would read all there is
@@ -178,6 +201,21 @@ def entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Buffer:
     if storage == np.bool and memory.max(initial=0) > 1:
         raise ValueError("it holds bools that are neither 0 nor 1")
     return out.reshape(shape, order="F" if fortran else "C")
+
+
+def text(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read one entry that is text to its end, whatever it claims to be."""
+    infos = [info for info in archive.infolist() if info.filename == name]
+    if len(infos) != 1:
+        raise ValueError(f"it has {len(infos)} entries {name}, not one")
+    _require_possible(infos[0])
+    times, more = PACKED
+    most = min(MOST_TEXT, times * infos[0].compress_size + more)
+    with archive.open(infos[0]) as entry:
+        found = entry.read(most + 1)
+    if len(found) > most:
+        raise ValueError(f"{name} is longer than {most} bytes, which no such text is")
+    return found
 
 
 def _require_possible(info: zipfile.ZipInfo) -> None:

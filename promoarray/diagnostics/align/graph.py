@@ -6,6 +6,7 @@ import json
 import math
 import os
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from promoarray.diagnostics.align.steps import Step, steps_of
-from promoarray.diagnostics.record.saved import NotSaved, member
+from promoarray.diagnostics.record.saved import NotSaved, from_data, member
 from promoarray.diagnostics.record.tape import MEMBER, VERSION, Array, decoded
 from promoarray.dtypes import BY_NAME, INEXACT
 from promoarray.io.reading import entry, explained
@@ -52,7 +53,7 @@ class Value:
     @property
     def size(self) -> int:
         """How many elements it has."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
     @property
     def inexact(self) -> bool:
@@ -141,42 +142,75 @@ def read(path: str) -> Graph:
         data = json.loads(member(path, MEMBER))
         if data["version"] > VERSION:
             raise NotSaved("it is of a newer promoarray: install that, or record it again")
+        tape = from_data(_Tape, data)
         with zipfile.ZipFile(path) as archive:
             values = {
-                name: Value(name, each["dtype"], tuple(each["shape"]), _array(archive, name, each))
-                for name, each in data["values"].items()
+                name: Value(name, each.dtype, each.shape, _array(archive, name, each))
+                for name, each in tape.values.items()
             }
-        return _graph(data, values)
+        return _graph(tape, data["calls"], values)
 
 
-def _array(archive: zipfile.ZipFile, name: str, said: dict[str, Any]) -> Array | None:
-    if not said["kept"]:
+class _Kept(NamedTuple):
+    """A value, as a tape has it."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    kept: bool
+
+
+class _Call(NamedTuple):
+    """A call, as a tape has it."""
+
+    name: str
+    operation: str
+    framework: str
+    operands: list[object]
+    keywords: dict[str, object]
+    results: list[str]
+    written: list[tuple[str, str]]
+    site: int
+    program: int
+    for_shapes: bool = False
+    frames: list[tuple[str, int]] = []  # noqa: RUF012
+
+
+class _Tape(NamedTuple):
+    """A tape."""
+
+    calls: list[_Call]
+    values: dict[str, _Kept]
+    sites: list[Place]
+    unread: Counter[str]
+    left: list[str] = []  # noqa: RUF012
+
+
+def _array(archive: zipfile.ZipFile, name: str, said: _Kept) -> Array | None:
+    if not said.kept:
+        BY_NAME[said.dtype]
         return None
-    stored = entry(archive, archive.getinfo(f"values/{name}.npy"))
-    return decoded(stored, said["dtype"]).reshape(said["shape"])
+    stored = entry(archive, archive.NameToInfo[f"values/{name}.npy"])
+    return decoded(stored, said.dtype).reshape(said.shape)
 
 
-def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
+def _graph(tape: _Tape, calls: list[dict[str, Any]], values: dict[str, Value]) -> Graph:
     nodes: list[Node] = []
-    places = [Place(**each) for each in data["sites"]]
-    for number, call in enumerate(data["calls"]):
-        if call["name"] == "grad":  # which is read, and was made by what no hook hears
+    for number, call in enumerate(tape.calls):
+        if call.name == "grad":  # which is read, and was made by what no hook hears
             continue
-        place, inside = places[call["program"]], places[call["site"]]
-        given = [*call["operands"], *call["keywords"].values()]
+        place, inside = tape.sites[call.program], tape.sites[call.site]
+        given = [*call.operands, *call.keywords.values()]
         operands = [values[name] for name in _values_in(given)]
-        results = [values[name] for name in call["results"] if name]
-        written = [(values[first], values[then]) for first, then in call["written"]]
+        results = [values[name] for name in call.results if name]
+        written = [(values[first], values[then]) for first, then in call.written]
         before = [first for first, _ in written]
-        scalars = tuple(_numbers_in(given))
-        options = {k: _plain(x) for k, x in call["keywords"].items() if _is_plain(x)}
-        own = Node(number, call["name"], call["operation"], place, inside, operands, results)
-        own.scalars, own.options, own.framework = scalars, options, call["framework"]
-        own.for_shapes = call.get("for_shapes", False)
-        own.positional = tuple(_plain(x) for x in call["operands"][1:] if _is_plain(x))
+        own = Node(number, call.name, call.operation, place, inside, operands, results)
+        own.scalars, own.framework = tuple(_numbers_in(given)), call.framework
+        own.options = {k: _plain(x) for k, x in call.keywords.items() if _is_plain(x)}
+        own.for_shapes, own.frames = call.for_shapes, frozenset(call.frames)
+        own.positional = tuple(_plain(x) for x in call.operands[1:] if _is_plain(x))
         own.replaced = written
-        own.frames = frozenset((file, line) for file, line in call.get("frames", ()))
-        steps = _steps(own, call, values)
+        steps = _steps(own, calls[number], values)
         if steps:
             own.operands = [*steps[-1].results, *before]
         for node in (*steps, own):
@@ -187,12 +221,11 @@ def _graph(data: dict[str, Any], values: dict[str, Value]) -> Graph:
                 again = x.maker is not None and x.maker.for_shapes and not node.for_shapes
                 if again or (x.maker is None and not (x.readers and x in node.operands)):
                     x.maker = node
-    unkept = sum(not x["kept"] for x in data["values"].values())
-    unread = sum(data["unread"].values()) + unkept
-    why = [*data["unread"], *["more than is kept"] * bool(unkept)]
-    frameworks = dict.fromkeys(call["framework"] for call in data["calls"])
-    left = [*map(str, data.get("left", ()))]
-    return Graph(nodes, values, data["calls"], " and ".join(frameworks), unread, why, left)
+    unkept = sum(not x.kept for x in tape.values.values())
+    unread = tape.unread.total() + unkept
+    why = [*tape.unread, *["more than is kept"] * bool(unkept)]
+    frameworks = dict.fromkeys(call.framework for call in tape.calls)
+    return Graph(nodes, values, calls, " and ".join(frameworks), unread, why, tape.left)
 
 
 def _is_plain(x: Any) -> bool:

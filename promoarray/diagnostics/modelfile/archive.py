@@ -36,15 +36,13 @@ from promoarray.diagnostics.record.report import OPERATION as CALLS
 from promoarray.diagnostics.run.frameworks import policies_for
 from promoarray.diagnostics.spans import exported_from
 from promoarray.dtypes import BY_NAME, WEAK, DType
-from promoarray.errors import clipped, quoted
+from promoarray.errors import quoted
+from promoarray.io.reading import explained, text
 from promoarray.operations import OPERATIONS, Form
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.registry import as_policy
 
 HOME = "torch@2.13"
-
-MOST_BYTES = 1 << 30
-"""As large a graph as is read; those of models with thousands of layers have some MiB."""
 
 _FROM_1 = """
     uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex64 complex128 bool
@@ -61,15 +59,10 @@ _VERSIONS = range(8, 9)
 
 def recorded(question: Question) -> Read:
     """Record the graph of an archive."""
-    try:
+    with explained(f"{question.path}: its graph is not of a known form", NotReadable):
         program = _graph(question.path)
         found = Archive(question.path, program["graph_module"]["graph"]).found
         version = str(program.get("torch_version", "")).partition("+")[0]
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as error:
-        if isinstance(error, NotReadable):
-            raise
-        why = clipped(f"{type(error).__name__}: {error}")
-        raise NotReadable(f"{question.path}: its graph is not of a known form: {why}") from error
     if not found.flow.operations:
         raise NotReadable(f"{question.path}: its graph has no operation that is known")
     found.notes.append("Values were not looked at: an archive of torch.export has none.")
@@ -78,32 +71,14 @@ def recorded(question: Question) -> Read:
 
 
 def _graph(path: str) -> dict[str, Any]:
-    """The program of an archive, whose size is seen as it is read."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = [
-                n for n in archive.namelist() if re.fullmatch(r"([^/]+/)?models/model\.json", n)
-            ]
-            if len(names) != 1:
-                raise NotReadable(f"{path} has {len(names)} graphs models/model.json, not one")
-            with archive.open(names[0]) as file:
-                text = file.read(MOST_BYTES + 1)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        if isinstance(error, NotReadable):
-            raise
-        raise NotReadable(f"{path} is a damaged archive: {error}") from error
-    except Exception as error:
-        if type(error).__module__ not in ("zlib", "lzma", "_bz2"):
-            raise
-        raise NotReadable(f"{path} is a damaged archive: {error}") from error
-    if len(text) > MOST_BYTES:
-        raise NotReadable(f"{path} has a graph of more than {MOST_BYTES} bytes")
-    try:
-        program = json.loads(text)
-    except RecursionError as error:
-        raise NotReadable(f"{path}: its graph is nested too deep") from error
-    except ValueError as error:
-        raise NotReadable(f"{path}: its graph is no JSON: {error}") from error
+    """The program of an archive."""
+    with explained(f"{path} is a damaged archive", NotReadable), zipfile.ZipFile(path) as archive:
+        names = [n for n in archive.namelist() if re.fullmatch(r"([^/]+/)?models/model\.json", n)]
+        if len(names) != 1:
+            raise NotReadable(f"{path} has {len(names)} graphs models/model.json, not one")
+        graph = text(archive, names[0])
+    with explained(f"{path}: its graph is no JSON", NotReadable):
+        program = json.loads(graph)
     version = program["schema_version"]["major"]
     if version not in _VERSIONS:
         raise NotReadable(f"{path} is of schema version {quoted(version)}; version 8 is read")
@@ -121,7 +96,8 @@ class Archive:
         self._flat = {name for name, x in every if not x["sizes"]}
         self._sources: dict[str, Source] = {}
         for number, node in enumerate(graph["nodes"], 1):
-            self._record(node, self._place(number, node))
+            with explained(f"node {number}"):
+                self._record(node, self._place(number, node))
 
     def _place(self, number: int, node: Mapping[str, Any]) -> Place:
         made = ", ".join(_names(node["outputs"]))

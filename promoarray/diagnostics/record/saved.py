@@ -12,7 +12,6 @@ import io
 import json
 import math
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import MISSING, is_dataclass, replace
@@ -26,7 +25,18 @@ from promoarray.core.call_site import Site
 from promoarray.core.escape import Escape
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.model.failed import Failed
-from promoarray.diagnostics.model.flow import ASSIGNMENT, ENTRY, KINDS, OPERATION, Flow
+from promoarray.diagnostics.model.flow import (
+    ASSIGNMENT,
+    CALL,
+    CAST,
+    DEFAULT,
+    ENTRY,
+    KINDS,
+    MADE,
+    NODE,
+    OPERATION,
+    Flow,
+)
 from promoarray.diagnostics.model.lost import CHECKS, LostPlace
 from promoarray.diagnostics.model.noted import NotExamined, Stopped
 from promoarray.diagnostics.record.report import EAGER, UNSEEN, Drift, RecordedReport, Warned
@@ -34,6 +44,8 @@ from promoarray.diagnostics.record.report import KINDS as _CALLS
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.whole_file import write_whole
 from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType
+from promoarray.errors import quoted
+from promoarray.io.reading import BROKEN, explained, said, text
 from promoarray.operations import Form, operation
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -43,11 +55,6 @@ VERSION = 1
 """Grows where a file of before means something else; a field that is new has a default."""
 
 MEMBER = "recording.json"
-MOST_BYTES = 1 << 30
-"""So long may a recording be, unpacked."""
-
-_ENCRYPTED = 1
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 _BEFORE = b"promoarray recorded run"  # how files of before this format began
 
@@ -156,7 +163,7 @@ def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
         If it is none, is one of a newer version, or its program has changed since.
     OSError
     """
-    try:
+    with explained(f"{path} is no recording", NotSaved):
         data = json.loads(member(path))
         if data["format"] != FORMAT or type(data["version"]) is not int:
             raise NotSaved(f"{path} is no recording")
@@ -167,12 +174,6 @@ def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
             )
         saved = from_data(_Saved, data)
         report = _report(saved, policies)
-    except NotSaved:
-        raise
-    except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
-        raise NotSaved(f"{path} is no recording: {error!r}") from error
-    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise NotSaved(f"{path} is no recording: {error}") from error
     changed = [file for file, digest in saved.files.items() if _digest(file) not in ("", digest)]
     if changed:
         raise NotSaved(f"{changed[0]} has changed since it was recorded in {path}: record it again")
@@ -180,26 +181,17 @@ def read(path: str, policies: tuple[Policy, ...] = ()) -> RecordedReport:
 
 
 def member(path: str, name: str = MEMBER) -> bytes:
-    """Return the text of a part of a recording, as long as it is not longer than one is.
+    """Return the text of a part of a recording.
 
     Raises
     ------
     NotSaved
-        Or what ``zipfile`` raises of a damaged file.
+        Or what ``explained`` takes of a damaged file.
     """
     if not zipfile.is_zipfile(path):
         raise NotSaved(f"{path} is no recording of this format: record it again, --save RUN.zip")
     with zipfile.ZipFile(path) as archive:
-        if name not in archive.namelist():
-            raise NotSaved(f"{path} has no {name}")
-        info = archive.getinfo(name)
-        if info.flag_bits & _ENCRYPTED or info.compress_type not in _METHODS:
-            raise NotSaved(f"{path} is no recording: {name} is packed as none is")
-        file = archive.open(info)
-        text = file.read(MOST_BYTES + 1)  # whatever the archive says of its length
-    if len(text) > MOST_BYTES:
-        raise NotSaved(f"{path} holds more than {MOST_BYTES >> 30} GiB, which no recording does")
-    return text
+        return text(archive, name)
 
 
 def _report(saved: _Saved, policies: tuple[Policy, ...]) -> RecordedReport:
@@ -224,6 +216,19 @@ _MOST_DATA = 1 << 16
 """Of so many things an array that enters is made at most."""
 
 
+_FORMS: dict[str, tuple[int, int, dict[str, tuple[type, ...]]]] = {
+    OPERATION: (1, 0, {}),
+    DEFAULT: (0, 1, {"weak": (str,), "lone": (bool,), "function": (str,)}),
+    CAST: (1, 1, {}),
+    ASSIGNMENT: (2, 0, {}),
+    MADE: (0, 1, {}),
+    ENTRY: (0, 1, {"source": (str,), "data": (int,), "operands": (list, type(None))}),
+    CALL: (0, 0, {"ruled": (bool,), "keywords": (list,)}),
+    NODE: (0, 0, {"moves": (bool,), "refuses": (dict,)}),
+}
+"""By kind the operands and results that an operation has at least, and the types of options."""
+
+
 def _require_sound(flow: Flow) -> None:
     """Raise ValueError where an operation is none that was recorded, or what feeds it no result."""
     every = [found for each in flow.operations for found in each.sources]
@@ -231,8 +236,9 @@ def _require_sound(flow: Flow) -> None:
     for number, which in {*flow.finals.values()}.union(*every) - made:
         raise ValueError(f"nothing makes {number}, or it has no result {which}")
     for each in flow.operations:
-        given = len(each.operands)
-        known = each.kind in KINDS and (given or each.kind != OPERATION)
+        given, (takes, makes, options) = len(each.operands), _FORMS.get(each.kind, (0, 0, {}))
+        known = each.kind in KINDS and given >= takes and len(each.results) >= makes
+        known = known and all(type(each.options.get(x)) in options[x] for x in options)
         if each.kind == OPERATION:
             operation(each.name)
         if each.kind in (OPERATION, ASSIGNMENT):
@@ -243,6 +249,12 @@ def _require_sound(flow: Flow) -> None:
         if each.kind == ENTRY:
             known = known and each.options["source"] in BY_CODE
             known = known and 0 <= each.options["data"] <= _MOST_DATA
+            known = known and {int} >= {*map(type, each.options["operands"] or ())}
+        if each.kind == DEFAULT:
+            known = known and each.options["weak"] in BY_CODE
+        if each.kind == CALL:
+            known = known and {str} >= {*map(type, each.options["keywords"])}
+            known = known and all(x.code for x in each.operands)
         if not known or len(each.sources) != given:
             raise ValueError(f"it has a {each.kind} {each.name} of {counted(given, 'operand')}")
         if not BY_CODE.keys() >= {*each.results} or any(
@@ -330,16 +342,19 @@ def from_data(kind: type[Record], found: dict[str, Any]) -> Record:
 
     Raises
     ------
-    KeyError, IndexError, TypeError, ValueError
-        If it is no such data.
+    ValueError
+        If it is no such data; the message says where.
     """
     sites: list[Site] = []
+    at: list[str] = []  # the way to what is read
 
     def read(kind: Any, x: Any) -> Any:
         origin, args = get_origin(kind) or kind, get_args(kind)
         if kind is Any:
             return _value(x)
-        if kind is Site:
+        if kind is object:
+            return x
+        if kind is Site and at[0] != "sites":
             return sites[_required(int, x)] if x >= 0 else sites[len(sites)]
         if kind is Form or kind is DType:
             return Form[x] if kind is Form else BY_CODE[x]
@@ -355,22 +370,40 @@ def from_data(kind: type[Record], found: dict[str, Any]) -> Record:
         if origin is tuple and Ellipsis not in args:
             return tuple(read(*each) for each in zip(args, x, strict=True))
         if origin in (tuple, list, set):
-            return origin(read(args[0], each) for each in x)
+            return origin(each(args[0], x))
         return row(kind, x) if _types(kind) else _required(kind, x)
 
-    def row(kind: Any, x: dict[str, Any]) -> Any:
-        types, defaults = _types(kind), _defaults(kind)
-        missing = [name for name in types if name not in x and name not in defaults]
-        if missing:
-            raise KeyError(missing[0])
-        return kind(**{name: read(types[name], x[name]) for name in types if name in x})
+    def each(kind: Any, items: Any) -> Iterator[Any]:
+        if not isinstance(items, list):
+            raise TypeError(f"{quoted(items)} is no list")
+        for number, x in enumerate(items):
+            at.append(str(number))
+            yield read(kind, x)
+            at.pop()
 
-    sites += [row(Site, x) for x in found["sites"]]
-    if any(len(site.extent) not in (0, 4) for site in sites):
-        raise ValueError("a place is from a line and column to another")
-    if any("\0" in site.file for site in sites):
-        raise ValueError("no file has such a name")
-    made: Record = row(kind, found)
+    def row(kind: Any, x: dict[str, Any]) -> Any:
+        types, made = _types(kind), {}
+        missing = [name for name in types if name not in x and name not in _defaults(kind)]
+        if missing or not isinstance(x, dict):
+            raise KeyError(missing[0]) if missing else TypeError(f"{quoted(x)} is no record")
+        for name in (name for name in types if name in x):
+            at.append(name)
+            made[name] = read(types[name], x[name])
+            at.pop()
+        return kind(**made)
+
+    try:
+        if "sites" not in _types(kind):
+            at.append("sites")
+            sites += each(Site, found["sites"])
+            if any(len(site.extent) not in (0, 4) for site in sites):
+                raise ValueError("a place is from a line and column to another")
+            if any("\0" in site.file for site in sites):
+                raise ValueError("no file has such a name")
+            at.pop()
+        made: Record = row(kind, found)
+    except BROKEN as error:
+        raise ValueError(f"{'.'.join(at)}{': ' * bool(at)}{said(error)}") from error
     return made
 
 
@@ -411,5 +444,5 @@ def _required(kind: type[Any], x: Any) -> Any:
     if isinstance(x, dict):
         x = _value(x)
     if type(x) is not kind:
-        raise TypeError(f"{x!r} is no {kind.__name__}")
+        raise TypeError(f"{quoted(x)} is no {kind.__name__}")
     return x
