@@ -153,7 +153,7 @@ def test_an_edit_for_several_kinds_is_offered_once(root: Path, command: Command)
         (action,) = await editor.client.text_document_code_action_async(params)
         assert action.title.endswith("pa.uint64) for torch@2.13, onnx@25")
 
-    edit(root, asked=asked)
+    edit(root, "--policies", "torch,onnx", asked=asked)
 
 
 def test_a_text_that_was_not_run_shows_nothing(root: Path) -> None:
