@@ -110,9 +110,12 @@ class Settings(NamedTuple):
         try:
             return self._read(x, action)
         except (TypeError, ValueError, argparse.ArgumentTypeError) as error:
-            more = "" if name else "; what one command takes stands in [tool.promoarray.COMMAND]"
-            where = f"{self.path}: {_titled(name)} {max(action.option_strings, key=len)[2:]}"
-            raise ValueError(f"{where} = {x!r}: {error}{more}") from error
+            key = max(action.option_strings, key=len)[2:]
+            more = "; what one command takes stands in [tool.promoarray.COMMAND]"
+            more = "" if name or key in ("policies", IGNORE) else more
+            raise ValueError(
+                f"{self.path}: {_titled(name)} {key} = {x!r}: {error}{more}"
+            ) from error
 
     def _read(self, x: Any, action: argparse.Action) -> Any:
         """Return a value as the option reads it on the command line."""
@@ -124,6 +127,10 @@ class Settings(NamedTuple):
         if not all(type(each) in (str, int, float) for each in every):
             raise TypeError("it is a text, a number or a list of texts")
         text = ",".join(map(str, every))
+        if "--policies" in action.option_strings or action.metavar == "POLICY":
+            from promoarray.diagnostics.run.frameworks import named
+
+            named(text)
         if action.metavar == "FILE":  # from the file of the settings on
             return str(self.path.parent / text)
         if action.choices is not None and text not in action.choices:

@@ -116,6 +116,10 @@ def test_the_nearest_file_with_settings_holds(command: Command, here: Path, monk
         ("[tool.promoarray.compare]\nupdate-baseline = true\n", "has no 'update-baseline'"),
         ("[tool.promoarray.compare]\npolicies = { a = 1 }\n", "has no 'policies'"),
         ("[tool.promoarray]\ncompare = 'torch'\n", "[tool.promoarray.compare] is no table"),
+        (
+            "[tool.promoarray]\npolicies = 'trch'\n",
+            "policies = 'trch': unknown policy 'trch'. Did you",
+        ),
         ("[tool.promoarray]\npolicies = [['torch']]\n", "it is a text, a number or a list"),
         ("[tool.promoarray]\nfail-on = 'nan-born'\n", "stands in [tool.promoarray.COMMAND]"),
         ("[tool.promoarray]\nignore = 'dtpye'\n", "Did you mean: dtype?"),
