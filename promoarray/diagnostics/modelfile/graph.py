@@ -157,7 +157,7 @@ def read(path: str) -> Model:
             raise NotReadable(f"{path} is no ONNX model: it has no nodes, or names no opset")
         if not all(type(text) is str for text in _texts(proto.graph)):  # proto2 lets bytes pass
             raise NotReadable(f"{path} is a damaged ONNX model: a name in it is no UTF-8")
-        library.checker.check_model(_without_external(proto))
+        library.checker.check_model(_to_be_checked(proto))
     except NotReadable:
         raise
     except Exception as error:  # of several libraries, each with its own
@@ -242,10 +242,14 @@ def _require_sound(tensor: Any, path: str) -> None:
         raise NotReadable(f"{path}: {error}") from error
 
 
-def _without_external(proto: Any) -> Any:
-    """A model of which the checker looks for no files."""
+def _to_be_checked(proto: Any) -> Any:
+    """A model of which the checker looks for no files, and whose results have shapes: it asks for
+    them, and runtimes and converters do not."""
     copy = type(proto)()
     copy.CopyFrom(proto)
+    for each in copy.graph.output:
+        if each.type.HasField("tensor_type"):
+            each.type.tensor_type.shape.SetInParent()
     for tensor in tensors(copy.graph):
         if tensor.data_location:
             tensor.ClearField("data_location")

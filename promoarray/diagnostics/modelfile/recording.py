@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from promoarray.console import counted, listed
 from promoarray.core.call_site import recorded_at
@@ -13,6 +15,7 @@ from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.ask.values import ComparedValues, decoded, other_values
 from promoarray.diagnostics.calls.tables import names
 from promoarray.diagnostics.losses.elements import Values
+from promoarray.diagnostics.losses.examined import lost_in_cast
 from promoarray.diagnostics.model.flow import (
     CAST,
     NODE,
@@ -271,6 +274,14 @@ class Recorder:
         if operation.kind == CAST and made:
             met.operands = given[:1]
             self._checks.cast(met)
+        elif node.op == "QuantizeLinear" and made:  # which is meant to saturate, and has no NaN
+            nan = np.isnan(given[0].array)
+            only = (
+                x._replace(array=np.where(nan, x.array, x.array.dtype.type(0)))
+                for x in (given[0], made[0])
+            )
+            met.operands = given[:1]
+            self._checks.noted(met, (replace(x, ranges=()) for x in lost_in_cast(*only)))
         elif made:
             self._checks.operation(met)
 

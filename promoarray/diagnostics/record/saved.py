@@ -43,7 +43,7 @@ from promoarray.diagnostics.record.report import EAGER, UNSEEN, Drift, RecordedR
 from promoarray.diagnostics.record.report import KINDS as _CALLS
 from promoarray.diagnostics.report import Report
 from promoarray.diagnostics.whole_file import write_whole
-from promoarray.dtypes import BY_CODE, INTEGERS, WEAK, DType
+from promoarray.dtypes import BY_CODE, BY_NAME, INTEGERS, WEAK, DType
 from promoarray.errors import quoted
 from promoarray.io.reading import BROKEN, explained, said, text
 from promoarray.operations import Form, operation
@@ -235,6 +235,9 @@ def _require_sound(flow: Flow) -> None:
     made = {(each.makes, n) for each in flow.operations for n in range(len(each.results))}
     for number, which in {*flow.finals.values()}.union(*every) - made:
         raise ValueError(f"nothing makes {number}, or it has no result {which}")
+    casts = [place for place in flow.values.found if place.operation == "astype"]
+    for name in {each for place in casts for each in (place.source, place.target)} - {*BY_NAME}:
+        raise ValueError(f"values were cast to or from {quoted(name)}")
     for each in flow.operations:
         given, (takes, makes, options) = len(each.operands), _FORMS.get(each.kind, (0, 0, {}))
         known = each.kind in KINDS and given >= takes and len(each.results) >= makes

@@ -183,8 +183,11 @@ def test_check_of_a_model(casts: list[str], capsys: Any) -> None:
     found = {(each["kind"], each["line"]) for each in report["losses"]}
     assert found == {
         *(("cast-out-of-range", 1), ("cast-out-of-range", 2)),
+        ("cast-out-of-range", 3),  # of NaN: what saturates in QuantizeLinear is meant to
         ("integer-wrap", 4),
     }
+    (quantized,) = (each["words"] for each in report["losses"] if each["line"] == 3)
+    assert quantized.startswith("1 of 5 values is out of range: nan becomes 0, first at [1]")
     assert report["examined"] == 5
 
 
@@ -364,3 +367,15 @@ def test_every_type_that_a_schema_admits_is_admitted(opset: int) -> None:
             refused += [f"{name} {spelled}" for each in report.divergences if each.differs]
     assert not refused
     assert count > 900
+
+
+def test_a_result_without_a_shape(tmp_path: Path, capsys: Any) -> None:
+    """Runtimes take it, though ``onnx.checker`` does not."""
+    out = helper.make_tensor_value_info("y", T.FLOAT, None)
+    path = written(
+        tmp_path / "m.onnx",
+        [helper.make_node("Exp", ["x"], ["y"])],
+        [tensor("x", T.FLOAT, 2)],
+        [out],
+    )
+    assert compared(path, "--policies", "onnx@21", capsys=capsys, status=0)["operations"] == 1
