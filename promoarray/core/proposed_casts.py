@@ -7,7 +7,8 @@ one that is proposed keeps every value where any does, and else the most of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from typing import Any
 
 from promoarray import dtypes as dt
 from promoarray.dtypes import INTEGERS, DType, Kind
@@ -15,6 +16,7 @@ from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.promotion.cast_losses import Lost, gravity, loss
 from promoarray.promotion.plan import Operand, Plan, Rank
 from promoarray.promotion.policy import Policy
+from promoarray.promotion.type_rules import TypeRule
 
 Casts = tuple[dict[int, DType], Plan]
 """From the operands that are cast to what they become, and the plan then."""
@@ -74,12 +76,27 @@ def accepted_casts(
 def _cached(policy: Policy) -> Callable[[str, Operands, Form, bool], Casts | None]:
     """A policy's own cache of ``_best``: one for all would keep policies nobody has any more."""
     by_loss = lru_cache(maxsize=1 << 12)(partial(_by_loss, policy))
+    first: dict[tuple[Any, ...], str] = {}
+    by_rule = not policy.needs_kernels and policy.by_value is None
 
     @lru_cache(maxsize=1 << 12)
     def best(name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
-        return _best(policy, name, operands, form, by_loss(operands, free))
+        of_arrays = tuple([(o.type, o.rank is not Rank.SCALAR) for o in operands])
+        return _best(policy, name, operands, form, by_loss(of_arrays, free))
 
-    return best
+    def best_of_like(name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
+        """Find them once for operations of one rule, which do not look at their names."""
+        rule = policy.rule(name, operands, form)
+        if not by_rule or form is Form.INPLACE or not isinstance(rule, TypeRule):
+            return best(name, operands, form, free)
+        like = first.setdefault((id(rule), form, OPERATIONS[name].family in FRACTIONS), name)
+        if like == name or policy.rule(like, operands, form) is not rule:
+            return best(name, operands, form, free)
+        found = best(like, operands, form, free)
+        plan = found and policy.plan(name, _cast(operands, found[0]), form)
+        return (found[0], plan) if found and isinstance(plan, Plan) else None
+
+    return best_of_like
 
 
 def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) -> str:
@@ -97,14 +114,16 @@ def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) 
     )
 
 
-def _by_loss(policy: Policy, operands: Operands, free: bool) -> list[list[dict[int, DType]]]:
-    """The casts to try, those together that lose as much, the least first; ``free``: they may
-    change the sort of number."""
-    sources = [_held(policy, policy.strong(operand.type)) for operand in operands]
+def _by_loss(
+    policy: Policy, operands: tuple[tuple[DType, bool], ...], free: bool
+) -> list[list[dict[int, DType]]]:
+    """The casts to try of dtypes, of which some are arrays', those together that lose as much, the
+    least first; ``free``: they may change the sort of number."""
+    sources = [_held(policy, policy.strong(dtype)) for dtype, _ in operands]
     imaginary = any(dtype.kind is Kind.COMPLEX for dtype in sources)
     by_loss: dict[tuple[float, ...], list[dict[int, DType]]] = {}
     for casts in _tried(policy, operands):
-        if all(_admits(policy, operands[i].type, to, free) for i, to in casts.items()):
+        if all(_admits(policy, operands[i][0], to, free) for i, to in casts.items()):
             new = not imaginary and any(to.kind is Kind.COMPLEX for to in casts.values())
             lost = new, *_gravest([gravity(sources[i], to) for i, to in casts.items()])
             by_loss.setdefault(lost, []).append(casts)
@@ -129,11 +148,11 @@ def _held(policy: Policy, dtype: DType) -> DType:
     return policy.canonical.get(dtype, dtype)
 
 
-def _tried(policy: Policy, operands: Operands) -> Iterator[dict[int, DType]]:
+def _tried(policy: Policy, operands: tuple[tuple[DType, bool], ...]) -> Iterator[dict[int, DType]]:
     """Casts of one array, and of all of them to one dtype."""
-    arrays = [i for i, operand in enumerate(operands) if operand.rank is not Rank.SCALAR]
+    arrays = [i for i, (_, is_array) in enumerate(operands) if is_array]
     for target in dict.fromkeys(_held(policy, dtype) for dtype in policy.dtypes):
-        every = {i: target for i in arrays if operands[i].type is not target}
+        every = {i: target for i in arrays if operands[i][0] is not target}
         if target is not dt.string:
             yield from ({i: target} for i in every)
             if len(every) > 1:
@@ -147,7 +166,10 @@ def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
 
 
 def _cast(operands: Operands, casts: Mapping[int, DType]) -> Operands:
-    return tuple(Operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands))
+    return tuple([_operand(casts[i], o.rank) if i in casts else o for i, o in enumerate(operands)])
+
+
+_operand = cache(Operand)
 
 
 def _cost(

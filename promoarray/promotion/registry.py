@@ -39,6 +39,7 @@ def family_names() -> tuple[str, ...]:
     return (*(n for n in FIRST if n in names), *sorted(names.difference(FIRST)))
 
 
+@cache
 def _family(family: str) -> Any:
     return import_module(f"promoarray.policies.{family}")
 

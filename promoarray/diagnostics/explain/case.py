@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,14 @@ class Case:
 
     @cached_property
     def answer(self) -> Answer:
+        """The policy's answer, with what is known of the framework's function and its kernel."""
+        made = self.rules_answer
+        if made.dtype is None:
+            return made
+        return replace(made, signature=self.signature(), kernel=self.kernel())
+
+    @cached_property
+    def rules_answer(self) -> Answer:
         """The policy's answer: a dtype, a refusal, or a scalar that does not fit."""
         names = (self.policy.name,)
         if self.unknown:
@@ -149,8 +158,7 @@ class Case:
             raised = "" if error is None else f"{type(error).__name__}: "
             return Answer(names, None, reason=raised + self.decided.reason)
         result = self.decided.plan.result
-        dtype = self.policy.strong(result).name
-        return Answer(names, dtype, result.weak, signature=self.signature(), kernel=self.kernel())
+        return Answer(names, self.policy.strong(result).name, result.weak)
 
     @cached_property
     def unknown(self) -> str:
@@ -189,7 +197,7 @@ class Case:
         """Return what the operator or function of that name does, if it is another one."""
         if self.unknown or form is self.form or self.form is Form.INPLACE:
             return ""
-        if not operation(self.name).symbol:
+        if not operation(self.name).symbol or not self._differs(form):
             return ""
         plan = self._planned(form)
         if plan == self.plan:
@@ -197,6 +205,12 @@ class Case:
         if isinstance(plan, Refusal):
             return f"{self.written(form)} is refused: {plan.reason}"
         return f"{self.written(form)} is {self.policy.strong(plan.result).name}"
+
+    def _differs(self, form: Form) -> bool:
+        """Whether the operation may go by another rule in a form."""
+        policy, asked = self.decider, (self.name, self.seen)
+        by_form = policy.needs_kernels or policy.by_value or policy.squares
+        return bool(by_form) or policy.rule(*asked, form) is not policy.rule(*asked, self.form)
 
     def notes(self) -> Iterator[str]:
         """Yield what to know about operations on these operands."""
@@ -208,7 +222,7 @@ class Case:
 
     def casts(self) -> Iterator[Cast]:
         """Yield the casts that the plan inserts, and what they lose."""
-        if isinstance(self.plan, Refusal) or self.answer.dtype is None:
+        if isinstance(self.plan, Refusal) or self.rules_answer.dtype is None:
             return
         for index, target in enumerate(self.plan.inputs):
             x, source, called = self.entered[index], self.seen[index].type, ""
@@ -351,8 +365,8 @@ class Case:
         if isinstance(self.plan, Refusal):
             yield f"refused: {self.plan.reason}"
             return
-        if self.answer.reason:
-            yield f"raises {self.answer.reason}"
+        if self.rules_answer.reason:
+            yield f"raises {self.rules_answer.reason}"
             return
         result, compute = self.policy.strong(self.plan.result), self.plan.compute
         beyond = [x for i, x in enumerate(self.entered) if self._beyond(i)]

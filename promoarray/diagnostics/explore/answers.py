@@ -27,10 +27,11 @@ from promoarray.diagnostics.explain.report import Cast
 from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, Kind, is_narrow
 from promoarray.operations import OPERATIONS, Form, Operation
 from promoarray.promotion.cast_losses import loss
-from promoarray.promotion.plan import Operand, Rank, Refusal
+from promoarray.promotion.plan import KEEPS_BITS, Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 from promoarray.promotion.source import Note
+from promoarray.promotion.type_rules import TypeRule
 
 SCALARS: tuple[bool | int | float | complex, ...] = (True, 1, -1, 300, 2.5, 1e40, 1j)
 """One Python scalar of each type, and those that a common dtype cannot hold."""
@@ -171,11 +172,16 @@ class Asked:
         self.lines: dict[tuple[str, str, tuple[str, ...]], int] = {}
         self.notes: dict[tuple[str, ...], tuple[int, ...]] = {}
         self.letters = cache(_letters)
+        self.tables: dict[Hashable, tuple[str, list[tuple[int, ...]]]] = {}
         self.entering: dict[Hashable, int] = {}
+        self.answering: dict[Hashable, int] = {}
 
     def table(self, question: Question) -> list[tuple[int, ...]]:
         """Return the numbers of rows, a row for each left operand: of how operands enter, and of
         what is answered. Of functions of one operand there is one row."""
+        rule = self._by_rule_alone(question)
+        if rule is not None and (made := self.tables.get(rule)) and self._names_no_other(made[0]):
+            return made[1]
         width, known = len(self.shown), dict[tuple[Entry, ...], tuple[int, int]]()
         alike = self._like_arrays(question.row.name)
         cells = []
@@ -186,7 +192,27 @@ class Asked:
             cells.append(known[asked])
         rows = (cells[at : at + width] for at in range(0, len(cells), width))
         numbers = ([self.pools["rows"][part] for part in zip(*row, strict=True)] for row in rows)
-        return list(zip(*numbers, strict=True))
+        table = list(zip(*numbers, strict=True))
+        if rule is not None:
+            self.tables[rule] = question.row.name, table
+        return table
+
+    def _by_rule_alone(self, question: Question) -> Hashable:
+        """What an operation of two operands has in common with those of which the same is said, but
+        for the name; None where the policy may look at that."""
+        policy, (_, row, form) = self.policy, question
+        own, other = (policy.rule(row.name, (), each) for each in (Form.OPERATOR, Form.FUNCTION))
+        named = {*policy.kernels, *policy.signatures, *policy.scalars.fit_family, *policy.ranked}
+        looks = policy.by_value or policy.needs_kernels or row.name in {"pow", *named}
+        plain = all(isinstance(rule, TypeRule) and not rule.kernel for rule in (own, other))
+        if question.arity != 2 or looks or not plain or (row.symbol and own is not other):
+            return None
+        return id(own), id(other), form, row.family, row.name in KEEPS_BITS, bool(row.symbol)
+
+    def _names_no_other(self, name: str) -> bool:
+        """Whether texts have the name of an operation only where any other's would stand."""
+        other = re.compile(rf"\b{name}\b(?!: | is not defined for | promotes nothing|\()")
+        return not any(other.search(text) for text, named, _ in self.lines if named == name)
 
     def _like_arrays(self, name: str) -> dict[Entry, Entry]:
         """From each 0-d array to the array that all is said alike of: where the rule does not look
@@ -210,25 +236,38 @@ class Asked:
         if key not in self.entering:
             lines = self._lines(case.entering(), operands)
             self.entering[key] = self.pools["entering"][lines]
-        return self.entering[key], self.pools["answering"][self._answering(case, operands)]
+        return self.entering[key], self._answer(case, operands)
 
-    def _answering(self, case: Case, operands: tuple[Entry, ...]) -> tuple[Hashable, ...]:
-        """What the operation answers; the page reads it in this order."""
+    def _answer(self, case: Case, operands: tuple[Entry, ...]) -> int:
+        """The number of what the operation answers; all that it hangs on is asked first."""
+        others = case.otherwise(Form.FUNCTION), case.otherwise(Form.OPERATOR)
         refused = isinstance(case.plan, Refusal)  # the words on a scalar that does not fit advise
-        others = (
-            case.otherwise(Form.FUNCTION),
-            case.otherwise(Form.OPERATOR),
-            "" if isinstance(case.decided, Refusal) else case.signature(),
-            case.answer.reason,
-            remedy(self.policy, case.name, case.seen, case.form) if refused else "",
-        )
+        write = remedy(self.policy, case.name, case.seen, case.form) if refused else ""
+        said = *others, case.rules_answer.reason, write
+        asked = [e.label if e.rank is Rank.SCALAR else e.dtype for e in operands]
+        notes = self._notes(case, operands)
+        key = case.name, case.form, case.plan, said, notes, *asked
+        if key not in self.answering:
+            answer = self._answering(case, operands, said, notes)
+            self.answering[key] = self.pools["answering"][answer]
+        return self.answering[key]
+
+    def _answering(
+        self,
+        case: Case,
+        operands: tuple[Entry, ...],
+        said: tuple[str, str, str, str],
+        notes: tuple[int, ...],
+    ) -> tuple[Hashable, ...]:
+        """What the operation answers; the page reads it in this order."""
+        signature = "" if isinstance(case.decided, Refusal) else case.signature()
         return (
-            self._dtype(case.answer.dtype, operands),
-            int(case.answer.weak),
+            self._dtype(case.rules_answer.dtype, operands),
+            int(case.rules_answer.weak),
             self._lines((*case.rule_said(), *case.ending()), operands, case.name),
             tuple(self._cast(cast, operands) for cast in case.casts()),
-            *self._lines(others, operands, case.name),
-            self._notes(case, operands),
+            *self._lines((*said[:2], signature, *said[2:]), operands, case.name),
+            notes,
         )
 
     def _notes(self, case: Case, operands: tuple[Entry, ...]) -> tuple[int, ...]:
