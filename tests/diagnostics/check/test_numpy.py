@@ -263,6 +263,24 @@ for _ in range(3000):
     ]
 
 
+def test_sums_of_narrow_floats_that_numpy_adds_one_by_one_stand_still(check: Any) -> None:
+    """Not those that it adds in float32: of the last axis, and of a mean."""
+    found = check("""\
+import ml_dtypes
+x = np.ones((5000, 2), np.float16)
+down = np.sum(x, axis=0)
+kept = x.sum((0,), keepdims=True)
+along = x[:, 0].copy().sum()
+mean = x.mean(axis=0)
+wide = x.sum(axis=0, dtype=np.float32)
+few = x[:100].sum(axis=0)
+half = np.ones(1000, ml_dtypes.bfloat16).sum()
+assert (down == 2048).all() and half == 256 and along == 5000
+""")
+    assert told(found) == [("absorbed", 3), ("absorbed", 4), ("absorbed", 9)]
+    assert [(each.count, each.of) for each in found] == [(5904, 9998), (5904, 9998), (744, 999)]
+
+
 def test_updates_that_together_are_less_than_a_digit_are_not_told(check: Any) -> None:
     found = check("""\
 total, kept = np.ones(2), np.ones(2)

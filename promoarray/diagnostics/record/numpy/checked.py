@@ -38,6 +38,7 @@ from promoarray.diagnostics.record.numpy.looks import (
 from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
 from promoarray.diagnostics.record.numpy.operand import ARRAYS, Callee, dtype_of
 from promoarray.diagnostics.record.numpy.recomputed import (
+    added_in_order,
     changed_of,
     exact_range,
     function_of,
@@ -260,9 +261,10 @@ class CheckedSession(Session):
         if met.operation == "mean" and whole:  # whose sum is computed in that dtype
             met.name = met.operation = "sum"
             met.results = result_values(np.sum(*given, **(kwargs | {"out": None})))
-        if met.operation == "cumulative_sum":
+        running = added_in_order(met) if callee.name == "sum" else None
+        if running or met.operation == "cumulative_sum":
             met.number = self._checks.passed(met)
-            self._noted(met, standing_still(met))
+            self._noted(met, standing_still(running or met))
         if given and made is given[0] and isinstance(operands[0], Values):
             met.before = operands[0]
         else:

@@ -107,6 +107,27 @@ def _is_integer(x: Any) -> bool:
     return isinstance(x, int) or (isinstance(x, ARRAYS) and x.dtype.kind in "iu")
 
 
+def added_in_order(met: Met) -> Met | None:
+    """The running sum of narrow floats that NumPy has added one by one, each rounded, as it does
+    along all axes but the one that is next to each other in memory; None if it has not."""
+    x, made = met.operands[0], met.results[0]
+    if not isinstance(x, Values) or made.dtype.kind is not Kind.FLOAT or made.dtype.bits > 16:
+        return None
+    axis = met.options.get("axis", 0 if x.array.ndim == 1 else None)
+    if isinstance(axis, tuple) and len(axis) == 1:
+        (axis,) = axis
+    if not isinstance(axis, int) or not x.array.size:
+        return None
+    with np.errstate(all="ignore"):
+        running = np.add.accumulate(x.array, axis=axis)
+    last = running.take(-1, axis)
+    if not np.array_equal(last, made.array.reshape(last.shape)):
+        return None
+    options = {"axis": axis}
+    results = [Values(running, made.dtype)]
+    return replace(met, operation="cumulative_sum", results=results, options=options)
+
+
 def standing_still(met: Met) -> Iterator[Loss]:
     """Yield what a running sum absorbs, if that is the most of it, and more than rounding loses."""
     x, made = met.operands[0], met.results[0]
