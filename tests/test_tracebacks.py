@@ -153,6 +153,7 @@ MEANT = (
         "pa.pack(f)",
     ),
     *("pa.fft.rfftn(pa.asarray(0))", "pa.fft.fftn(f[:0])", "pa.kron(i, pa.float8_e5m2)"),
+    "pa.fill_diagonal([[1, 2], [3, 4]], 0)",  # a list, which it would not write into
     *("i.__array__('nope')", "np.asarray(i, dtype='nope')"),
 )
 

@@ -122,6 +122,8 @@ def typed(function: str, parameter: Parameter, refused: bool) -> str:
     if name == "self":
         return name
     kind = "None" if refused and default is None else TYPE[name]
+    if function == "fill_diagonal" and name == "a":  # which is written into
+        kind = "PArray"
     if name == "axis" and function in ONE_AXIS:
         kind = "_Int"
     optional = default is None and not {"None", "Axes"} & {*kind.split()}
@@ -193,6 +195,7 @@ pa.split(x, "a")
 pa.percentile(x, "a")
 pa.nansum(x, dtype=5)
 pa.bincount(x, minlength=1.5)
+pa.fill_diagonal([[1]], 2)
 pa.arccos("hello")
 pa.power(x, "a")
 x.sum(axis="a")

@@ -23,6 +23,7 @@ def function_of(name: str) -> Callable[..., Any]:
     row = rows()[name]
     takes = _signature(row, getattr(np, name))
     of_one = row.parameters[0].how == "place" and row.parameters[0].name != "tup"
+    of_one &= name != "fill_diagonal"  # which writes into what it is given
 
     def function(*args: Any, **kwargs: Any) -> Any:
         try:
