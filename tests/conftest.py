@@ -13,6 +13,10 @@ import pytest
 from command import Command
 
 import promoarray as pa
+from promoarray.promotion import registry
+
+MANY_PLANS = 5000
+"""Of one policy, more than a program's."""
 
 pytest_plugins = ["pytester"]  # for the tests of the plugin
 
@@ -30,6 +34,16 @@ def _default_policy() -> Iterator[None]:
     pa.set_policy("numpy")
     yield
     pa.set_policy("numpy")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_plans() -> Iterator[None]:
+    """Forget the plans that a module has asked for: whole tables are millions of objects, at all of
+    which each block of ``pa.check`` looks."""
+    yield
+    for policy in registry._editions.values():
+        if len(policy.plans) > MANY_PLANS:
+            policy.plans.clear()
 
 
 @pytest.fixture
@@ -50,6 +64,19 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Write the groups of tests where pytest-xdist looks for them.
+
+    It writes them itself, but to an attribute that pytest 9.2 does not read any more.
+    """
+    for item in items if getattr(config.option, "loadgroup", False) else ():
+        groups = sorted({str(mark.args[0]) for mark in item.iter_markers("xdist_group")})
+        if groups and "@" not in item.nodeid.rpartition("]")[2]:
+            known: Any = item
+            known._id = known._id.parse(f"{item.nodeid}@{'_'.join(groups)}")
 
 
 @pytest.hookimpl(optionalhook=True)
