@@ -52,7 +52,9 @@ def test_table_in_each_format_is_the_same_table(command: Command) -> None:
     asked = ("table", "torch", "--dtypes", "int8,f32,i*,f*")
     expected = [["i8", "f32", "i8", "f32"], ["f32", "f32", "f32", "f32"]]
     text = command(*asked).out
-    assert text.splitlines()[0] == "torch@2.13: promotion; the row is the left operand"
+    assert (
+        text.splitlines()[0] == "torch@2.13: promotion; the row is the left operand, - is refused"
+    )
     assert [line.split()[1:] for line in text.splitlines()[2:4]] == expected
     as_csv = command(*asked, "--format", "csv").out
     assert [row[1:] for row in csv.reader(io.StringIO(as_csv))][1:3] == expected
@@ -106,7 +108,7 @@ def test_two_tables_side_by_side(command: Command) -> None:
     asked = ("table", "torch", "paddle@3.3", "--op", "/", "--dtypes", "i8,f16,f*")
     text = command(*asked).out
     head, _, *rows, counts = text.splitlines()
-    assert head == "torch@2.13 | paddle@3.3: divide; the row is the left operand"
+    assert head == "torch@2.13 | paddle@3.3: divide; the row is the left operand, - is refused"
     cells = [["f32", "f16|-", "f32"], ["f16|-", "f16", "f16"], ["f32", "f16", "f32"]]
     assert [row.split()[1:] for row in rows] == cells
     assert counts == "9 pairs: 7 the same, 2 refused by one."

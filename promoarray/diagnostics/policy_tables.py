@@ -210,7 +210,8 @@ class TablePair(_Table):
 
 
 def _headline(policies: str, operation: str) -> str:
-    return f"{visible(policies)}: {operation or 'promotion'}; the row is the left operand"
+    said = "the row is the left operand, - is refused"
+    return f"{visible(policies)}: {operation or 'promotion'}; {said}"
 
 
 def _difference(first: Cell, second: Cell) -> str:
@@ -262,7 +263,7 @@ def table(
     --------
     >>> import promoarray as pa
     >>> print(pa.table("torch", "paddle@3.3", op="divide", dtypes=["int8", "float16", "f*"]))
-    torch@2.13 | paddle@3.3: divide; the row is the left operand
+    torch@2.13 | paddle@3.3: divide; the row is the left operand, - is refused
          i8    f16   f*
     i8   f32   f16|- f32
     f16  f16|- f16   f16
