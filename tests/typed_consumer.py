@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import assert_type
 
+import numpy as np
+
 import promoarray as pa
 from promoarray import PArray
 
@@ -53,6 +55,23 @@ assert_type(pa.einsum("i->", x), PArray)
 assert_type(pa.load("x.npz"), dict[str, PArray])
 
 
+# NumPy's names and methods: arrays of any library, numbers and lists; one axis or several
+assert_type(pa.median(np.array([1, 2]), axis=np.int64(0)), PArray)
+assert_type(pa.percentile([[1, 2.5]], [25, 50], axis=(0, 1)), PArray)
+assert_type(pa.vstack([x, np.zeros(3), [1, 2, 3]]), PArray)
+assert_type(pa.concatenate((x, np.zeros(3))), PArray)
+assert_type(pa.split(x, [1, 2]), list[PArray])
+assert_type(pa.histogram(x, bins=[0.0, 1.0]), tuple[PArray, PArray])
+assert_type(pa.pad(m, ((1, 1), (0, 0)), constant_values=1), PArray)
+assert_type(pa.allclose(x, [1, 2, 3], rtol=1e-5), bool)
+assert_type(pa.arctan2(x, 1.0), PArray)
+assert_type(pa.nansum(m, (0, 1), "float32"), PArray)
+assert_type(m.sum((0, 1)), PArray)
+assert_type(m.std(0, np.float32, ddof=1), PArray)
+assert_type(m.transpose(1, 0).clip(min=np.float32(0)).take([0], axis=0), PArray)
+assert_type(x.fill(3), None)
+
+
 def doubled(y: PArray) -> PArray:
     return 2 * y.astype(pa.float32) + y.sum()
 
@@ -63,4 +82,6 @@ assert_type(xp.add(x, 1), PArray)
 assert_type(xp.mean(x, axis=0), PArray)
 assert_type(xp.linalg.svd(m).S, PArray)
 assert_type(xp.fft.fft(x), PArray)
+assert_type(xp.median([x, x], axis=0), PArray)
+assert_type(xp.shape(x), tuple[int, ...])
 assert_type(xp.float32, pa.DType)
