@@ -408,9 +408,18 @@ TESTS_OF_A_PROJECT = {
         def most(x):
             return x + 200
     """,
+    "test_plugged.py": """
+        import pytest
+
+        @pytest.fixture
+        def lessened():
+            return lambda x: x - 250
+    """,
     "conftest.py": """
         import pytest
         import test_helps
+
+        pytest_plugins = ["test_plugged"]
 
         @pytest.fixture
         def scaled():
@@ -426,15 +435,16 @@ TESTS_OF_A_PROJECT = {
             from test_helps_too import more
             return more(x)
 
-        def test_what_is_found(request):
+        def test_what_is_found(request, lessened):
             x = np.array([200], np.uint8)
             with pa.check() as report:
                 twice(x)
                 request.getfixturevalue("scaled").times(x)
                 later(x)
                 importlib.import_module("test_helps_too").most(x)
+                lessened(x)
             found = [each.place.site.expression for each in report.told]
-            assert found == ["x + x", "x * 2", "x + 150", "x + 200"]
+            assert found == ["x + x", "x * 2", "x + 150", "x + 200", "x - 250"]
             assert not report.unread
     """,
 }

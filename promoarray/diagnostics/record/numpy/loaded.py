@@ -194,6 +194,8 @@ def _tests_that_wait(functions: Sequence[FunctionType]) -> set[str]:
     for space in (*spaces, *map(vars, _modules())):
         found = (x if isinstance(x, (type, FunctionType)) else type(x) for x in [*space.values()])
         met |= {getattr(x, "__module__", None) for x in found} - {space.get("__name__")}
+        plugins = space.get("pytest_plugins") or ()
+        met.update([plugins] if isinstance(plugins, str) else plugins)
     ends = frozenset[str]().union(*map(_ends_of_names, codes))
     return {file for x, file in files.items() if x not in met and x.rpartition(".")[2] not in ends}
 
