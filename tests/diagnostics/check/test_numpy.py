@@ -275,10 +275,12 @@ mean = x.mean(axis=0)
 wide = x.sum(axis=0, dtype=np.float32)
 few = x[:100].sum(axis=0)
 half = np.ones(1000, ml_dtypes.bfloat16).sum()
+folded, told = np.add.reduce(x), np.nansum(x, axis=0)
 assert (down == 2048).all() and half == 256 and along == 5000
 """)
-    assert told(found) == [("absorbed", 3), ("absorbed", 4), ("absorbed", 9)]
-    assert [(each.count, each.of) for each in found] == [(5904, 9998), (5904, 9998), (744, 999)]
+    assert told(found) == [("absorbed", line) for line in (3, 4, 9, 10, 10)]
+    counts = [(each.count, each.of) for each in found]
+    assert counts == [(5904, 9998), (5904, 9998), (744, 999), (5904, 9998), (5904, 9998)]
 
 
 def test_updates_that_together_are_less_than_a_digit_are_not_told(check: Any) -> None:

@@ -261,7 +261,7 @@ class CheckedSession(Session):
         if met.operation == "mean" and whole:  # whose sum is computed in that dtype
             met.name = met.operation = "sum"
             met.results = result_values(np.sum(*given, **(kwargs | {"out": None})))
-        running = added_in_order(met) if callee.name == "sum" else None
+        running = added_in_order(met) if callee.name in ("sum", "nansum") else None
         if running or met.operation == "cumulative_sum":
             met.number = self._checks.passed(met)
             self._noted(met, standing_still(running or met))

@@ -113,7 +113,8 @@ def added_in_order(met: Met) -> Met | None:
     x, made = met.operands[0], met.results[0]
     if not isinstance(x, Values) or made.dtype.kind is not Kind.FLOAT or made.dtype.bits > 16:
         return None
-    axis = met.options.get("axis", 0 if x.array.ndim == 1 else None)
+    first = 0 if made.array.ndim == x.array.ndim - 1 else None  # of np.add.reduce, or a vector
+    axis = met.options.get("axis", first)
     if isinstance(axis, tuple) and len(axis) == 1:
         (axis,) = axis
     if not isinstance(axis, int) or not x.array.size:
