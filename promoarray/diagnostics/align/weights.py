@@ -164,7 +164,9 @@ def proposed(
     level: list[dict[str, Array]] = [{}, {}]
     fixed = _constants(first), _constants(second)
     used = _uses(first), _uses(second)
+    bent = [{x: _is_bent(x) for x in some.values()} for some in (theirs, mine)]
     habits = _habit(theirs.values()), _habit(mine.values())
+    usual = dict(_usual([*theirs.values()], [*mine.values()]))
     for name, other in asked.items():
         if name not in mine or other not in theirs:
             known = ", ".join([*mine] if name not in mine else [*theirs])
@@ -183,7 +185,13 @@ def proposed(
             pair = [asked[name]]
         else:
             pair = [n for n, y in left.items() if next(_layouts(y, x, None), None) is not None]
-            pair.sort(key=lambda n: used[0][theirs[n]] != used[1][x])
+            pair.sort(
+                key=lambda n: (
+                    used[0][theirs[n]] != used[1][x],
+                    bent[0][theirs[n]] != bent[1][x],
+                    not _fits(theirs[n], x, usual),
+                )
+            )
         if not pair:
             if x.shape in fixed[0]:
                 level[1][x.name] = fixed[0][x.shape]
@@ -193,10 +201,15 @@ def proposed(
         y = theirs[pair[0]]
         ways = _ways(y, x, habits)
         layout = next(_layouts(y, x, ways), None)
+        if len(x.shape) > 2 and _fits(y, x, usual):
+            layout = usual[len(x.shape)]
         if layout is None:
             raise UsageError(f"--weights: {name} is {x.shape}, and {pair[0]} is {y.shape}")
         left.pop(pair[0], None)
-        alike = name not in asked and len(_alike(y, theirs.values(), used[0])) > 1
+        rivals = [
+            each for each in _alike(y, theirs.values(), used[0]) if bent[0][each] == bent[0][y]
+        ]
+        alike = name not in asked and len(rivals) > 1
         doubt = _is_square(x) and _transposed(x) and not _transposed(y) and habits[1] is None
         copied.append(Copied(y, x, (pair[0], name), layout, alike, doubt))
     copied += _packed(left, {name: mine[name] for name in alone}, habits)
@@ -205,6 +218,28 @@ def proposed(
         if y.shape in fixed[1]:
             level[0][y.name] = fixed[1][y.shape]
     return copied, [name for name in alone if name not in found], level
+
+
+def _usual(first: list[Value], second: list[Value]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield by their number of axes the layout in which more weights of the first have the shapes
+    of the second's than in any other."""
+    for rank in {len(x.shape) for x in second}:
+        wanted = Counter(x.shape for x in second)
+        some = [y.shape for y in first if len(y.shape) == rank]
+        layouts = {  # the likeliest of those that make the same shapes
+            tuple(tuple(shape[n] for n in layout) for shape in some): layout
+            for layout in reversed([*_orders(rank, None)])
+        }
+        found = Counter({x: (Counter(shapes) & wanted).total() for shapes, x in layouts.items()})
+        (layout, most), *others = found.most_common(2)
+        if not others or most > others[0][1]:
+            yield rank, layout
+
+
+def _fits(first: Value, second: Value, usual: Mapping[int, tuple[int, ...]]) -> bool:
+    """Whether a weight has the shape of another in the layout that others have."""
+    layout = usual.get(len(first.shape))
+    return layout is not None and tuple(first.shape[n] for n in layout) == second.shape
 
 
 def _packed(
@@ -396,12 +431,28 @@ def _uses(graph: Graph) -> dict[Value, Use]:
     return {x: use(x, 2) for x in drawn(graph).values()}
 
 
+def _is_bent(x: Value) -> bool:
+    """Whether an activation stands between the product of a weight and the next: of the two
+    branches of a gated layer it does in one."""
+    product = next(filter(_is_product, x.readers), None)
+    behind = [*product.results] if product is not None else []
+    for each in behind:
+        for node in each.readers:
+            if _BENDS.search(node.name):
+                return True
+            if not _is_product(node) and len(behind) < _NEAR:
+                behind += [y for y in node.results if y not in behind]
+    return False
+
+
+_BENDS = re.compile(r"(sigmoid|silu|swish|gelu|relu|tanh|elu|mish|softplus|logistic|erf|\bexp)")
+_NEAR = 20
+
+
 def _is_product(node: Node) -> bool:
     name = node.name.rpartition(".")[2].lower()  # of ONNX, too
-    known = node.operation == "matmul" or name.startswith(
-        ("conv", "einsum", "bmm", "matmul", "dot")
-    )
-    return known and len([x for x in node.operands if x.inexact]) > 1
+    known = node.operation == "matmul" or re.match(r"(depthwise_)?conv|einsum|bmm|matmul|dot", name)
+    return bool(known) and len([x for x in node.operands if x.inexact]) > 1
 
 
 def _alike(x: Value, weights: Iterable[Value], used: Mapping[Value, Use]) -> list[Value]:

@@ -153,6 +153,48 @@ def test_weights_are_paired_by_what_they_are_for(tmp_path: Path) -> None:
     assert not any(each.alike for each in copied)
 
 
+def test_the_branches_of_a_gated_layer_are_told_apart(tmp_path: Path) -> None:
+    """An activation stands in one of them, whichever is computed first."""
+
+    def program(run: Written, order: str) -> None:
+        made = {}
+        for line, name in enumerate(order, 1):
+            weight = OTHER[name] if run.framework == "jax" else W[name]
+            run(line, "", weight, name="randn")
+            made[name] = run(line, "matmul", X @ weight, X, weight)
+        gate = run(5, "", np.tanh(made["q"]), made["q"], name="silu")
+        both = run(6, "multiply", gate * made["k"], gate, made["k"])
+        run(7, "matmul", both @ W["v"], both, W["v"])
+
+    pair = (lambda run: program(run, "qk")), (lambda run: program(run, "kq"))
+    copied, _, _ = proposed(*graphs(tmp_path, *pair), {})
+    assert {each.names for each in copied} == {
+        ("torch.py:1#0", "jax.py:2#0"),
+        ("torch.py:2#0", "jax.py:1#0"),
+    }
+    assert not any(each.alike for each in copied)
+
+
+def test_kernels_whose_axes_may_be_exchanged_keep_those_of_the_others(tmp_path: Path) -> None:
+    """As of squeeze and excitation, beside kernels of another layer; a depthwise one is one."""
+    sizes = (6, 4, 1, 1), (4, 6, 1, 1), (4, 1, 3, 3), (4, 3, 3, 3)
+    given = DRAW.normal(size=(2, 3, 1, 1)).astype("float32")
+
+    def program(run: Written, first: bool) -> None:
+        x = given
+        for line, shape in enumerate(sizes if first else sizes[::-1], 1):
+            weight = DRAW.normal(size=shape).astype("float32")
+            run(line, "", weight, name="randn")
+            made = DRAW.normal(size=(2, shape[0], 1, 1)).astype("float32")
+            name = "conv2d" if first or shape[1] > 1 else "depthwise_conv2d"
+            x = run(line, "", made, x, weight, name=name)
+
+    pair = (lambda run: program(run, True)), (lambda run: program(run, False))
+    copied, alone, _ = proposed(*graphs(tmp_path, *pair), {})
+    assert not alone
+    assert not any(each.turned for each in copied)
+
+
 def packed_heads(run: Written, weight: Any) -> None:
     """The same of one array of three weights; PyTorch has the outputs first."""
     turned = run.framework == "torch"
