@@ -195,6 +195,7 @@ def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
         {"operands": [{"code": "", "value": None}] * 2},
         {"operands": [{"code": "i64", "value": 1e308}] * 2},
         {"name": "nosuch"},
+        {"results": ["f64", "f64"]},
     ],
 )
 def test_operations_that_nobody_recorded(damage: Any, program: Path, command: Command) -> None:

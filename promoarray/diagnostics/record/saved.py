@@ -235,15 +235,16 @@ def _require_sound(flow: Flow) -> None:
     made = {(each.makes, n) for each in flow.operations for n in range(len(each.results))}
     for number, which in {*flow.finals.values()}.union(*every) - made:
         raise ValueError(f"nothing makes {number}, or it has no result {which}")
-    casts = [place for place in flow.values.found if place.operation == "astype"]
+    changes = *flow.values.found, *(each.place for each in flow.values.found.values())
+    casts = [place for place in changes if place.operation == "astype"]
     for name in {each for place in casts for each in (place.source, place.target)} - {*BY_NAME}:
         raise ValueError(f"values were cast to or from {quoted(name)}")
     for each in flow.operations:
         given, (takes, makes, options) = len(each.operands), _FORMS.get(each.kind, (0, 0, {}))
         known = each.kind in KINDS and given >= takes and len(each.results) >= makes
         known = known and all(type(each.options.get(x)) in options[x] for x in options)
-        if each.kind == OPERATION:
-            operation(each.name)
+        if each.kind == OPERATION and operation(each.name).arity == 2:
+            known = known and len(each.results) < 2
         if each.kind in (OPERATION, ASSIGNMENT):
             values = [x.value for x in each.operands if not (x.code and x.value is None)]
             known = known and WEAK.keys() >= {*map(type, values)}
