@@ -344,7 +344,7 @@ def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | 
         if node not in behind:
             behind.append(node)
             left += [each for x in node.results for each in x.readers]
-    places = [*range(len(call.results))]
+    places = [n for n, x in enumerate(call.results) if x.array is not None]
     departing = [n for n in places if call.results[n] in pairing.departing(call)]
     for place in departing or places:
         x = call.results[place]
