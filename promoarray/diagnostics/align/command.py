@@ -295,7 +295,8 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 continue
             if departure is None:
                 return found
-            if departure.kind == OUTSIDE and _gradients_go_through(mine, made):
+            behind = departure.kind == OUTSIDE or _is_of_gradients(departure.second, pairing)
+            if behind and _gradients_go_through(mine, made):
                 found.ended = "Gradients go through the line named: they were not looked at."
                 return found
             again = any(map(departure.repeats, found.departures))
@@ -331,12 +332,29 @@ def _gradients_go_through(run: Graph, made: Collection[tuple[int, int]]) -> bool
     return any(id(calls[number].results[place]) not in into for number, place in made)
 
 
+def _is_of_gradients(node: Node, pairing: Pairing) -> bool:
+    """Whether a node of the second run, or what takes it in, is made of what no recorded call made
+    and has no pair."""
+    left = [node, *(each for x in node.results for each in x.readers)]
+    seen = {*left}
+    for each in left:  # which grows
+        if any(x.maker is None and x.inexact and x not in pairing.pairs for x in each.operands):
+            return True
+        makers = {x.maker for x in each.operands if x.maker is not None} - seen
+        seen |= makers
+        left += makers
+    return False
+
+
 def _counterpart(departure: Departure, pairing: Pairing) -> tuple[int, Array] | None:
     """What the second program goes on with: the first's value of its call's result."""
     number, first = (departure.goes_on or departure.second).number, departure.first
     call = next(n for n in pairing.second.nodes if n.number == number and not n.step)
     if first is None:
         return None
+    if (instead := departure.instead) is not None:
+        moved = in_layout(instead, call.results[0])
+        return None if moved is None else (0, moved)
     behind: list[Node] = []
     left = [first]
     while left and len(behind) < 60:

@@ -34,6 +34,7 @@ class Departure:
     then: str = ""
     notes: list[str] = field(default_factory=list)
     goes_on: Node | None = None  # the call that is given other values, if not the second's
+    instead: Value | None = None  # what the second goes on with, if not what the first's call made
 
     @property
     def at(self) -> tuple[str, int]:
@@ -250,6 +251,9 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
     for node in pairing.frontier(pairing.second):
         shared = [(pairing.common(node, each), each) for each in others]
         most = max((count for count, _ in shared), default=0)
+        if not most and not node.operation:
+            shared = [(pairing.common(node, each, steps=True), each) for each in others]
+            most = max((count for count, _ in shared), default=0)
         if not most and node.operation:  # what comes of it there is paired in part
             some = (each for each in pairing.unpaired() if each.operation == node.operation)
             shared = [(pairing.common(node, each), each) for each in some]
@@ -268,14 +272,16 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
             continue
         first = next((each for each in near if _explains(each, node, mine, pairing)), near[0])
         theirs = _nearest(first, mine, pairing)
+        if mine is not node.results[0]:  # a running average, say, that a function keeps
+            theirs = _further(theirs, mine, pairing)
+            first = theirs.maker or first
         if less := _step_less(first, node, pairing):
             yield less
             return
+        if more := _step_more(first, node, mine, pairing):
+            yield more
+            return
         cause, numbers = _cause(first, node, theirs, mine)
-        by_number = node.operation in _BY_NUMBER and len(node.scalars) == len(node.operands) == 1
-        more = by_number and node.operation != first.operation
-        if more and pairing.pairs.get(node.operands[0]) in first.operands:
-            cause = f"a step more: the second has {node.said} {node.scalars[0]:g} there"
         same = theirs.size == mine.size
         given = (theirs, mine) if same else (None, None)
         found = Departure(VALUES, first, node, cause, *given)
@@ -307,6 +313,17 @@ def _nearest(first: Node, mine: Value, pairing: Pairing) -> Value:
         pairing.departing(first) or first.results[:1],
         key=lambda y: (y.size != mine.size, distance(y, mine) if y.size == mine.size else 0),
     )
+
+
+def _further(theirs: Value, mine: Value, pairing: Pairing) -> Value:
+    """Return what comes of a value of the first that is nearest to what one call makes at once."""
+    behind = [theirs]
+    for x in behind:  # which grows
+        later = dict.fromkeys(y for node in x.readers for y in pairing.departing(node))
+        behind += [y for y in later if y.size == mine.size and y not in behind][
+            : _FAR - len(behind)
+        ]
+    return min(behind, key=lambda x: distance(x, mine) if x.size == mine.size else math.inf)
 
 
 def _is_scaled_next(theirs: Value, mine: Value) -> bool:
@@ -352,6 +369,22 @@ def _step_less(first: Node, second: Node, pairing: Pairing) -> Departure | None:
     return found
 
 
+def _step_more(first: Node, second: Node, mine: Value, pairing: Pairing) -> Departure | None:
+    """A number that the second program multiplies or adds, where the first goes on without."""
+    if second.operation not in _BY_NUMBER or len(second.scalars) != 1 or len(second.operands) != 1:
+        return None
+    theirs = pairing.pairs.get(second.operands[0])
+    if theirs not in first.operands or second.operation == first.operation:
+        return None
+    said = f"a step more: the second has {second.said} {second.scalars[0]:g} there"
+    found = Departure(VALUES, theirs.maker or first, second, said, theirs, mine)
+    found.instead = None if second.step else theirs
+    if theirs.maker is not None:
+        place = first.place
+        found.notes.append(f"the first goes on with {first.said}, {place.short}: {_text(first)}")
+    return found
+
+
 _BY_NUMBER = frozenset({"add", "subtract", "multiply", "divide", "pow"})
 
 
@@ -379,6 +412,9 @@ def _cause(
         a, b = first.scalars[0], second.scalars[0]
         if not math.isclose(a, b):
             return f"another number: {a:g} in the first, {b:g} in the second", (a, b)
+    if filled := _filled(first, second, theirs, mine):
+        a, b = filled
+        return f"another number: {a:g} in the first, {b:g} in the second", filled
     if said := _average(first, second, theirs, mine):
         return said, None
     if said := _other_axis(second, theirs) or _whole(first, second):
@@ -394,6 +430,20 @@ def _cause(
     if theirs.size == mine.size and (ratio := _ratio(theirs, mine)):
         said += f"; the second's is {ratio:.6g} times the first's"
     return said, numbers
+
+
+def _filled(first: Node, second: Node, theirs: Value, mine: Value) -> tuple[float, float] | None:
+    """Return the numbers that two nodes are given, if all that differs are these: under a mask."""
+    moved = in_layout(theirs, mine) if theirs.size == mine.size else None
+    if moved is None or mine.array is None:
+        return None
+    there = ~np.isclose(moved, mine.array, 1e-4, 1e-6)
+    numbers = [{*x[there].tolist()} for x in (moved, mine.array)]
+    both = [n & {*node.scalars} for n, node in zip(numbers, (first, second), strict=True)]
+    if not all(len(n) == len(m) == 1 for n, m in zip(numbers, both, strict=True)):
+        return None
+    (a,), (b,) = numbers
+    return float(a), float(b)
 
 
 def _alike(first: Node, second: Node) -> bool:

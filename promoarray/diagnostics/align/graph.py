@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -201,6 +202,7 @@ def _graph(tape: _Tape, calls: list[dict[str, Any]], values: dict[str, Value]) -
         place, inside = tape.sites[call.program], tape.sites[call.site]
         given = [*call.operands, *call.keywords.values()]
         operands = [values[name] for name in _values_in(given)]
+        operands = operands[1:] if overwrites(call.name) else operands
         results = [values[name] for name in call.results if name]
         written = [(values[first], values[then]) for first, then in call.written]
         before = [first for first, _ in written]
@@ -226,6 +228,21 @@ def _graph(tape: _Tape, calls: list[dict[str, Any]], values: dict[str, Value]) -
     why = [*tape.unread, *["more than is kept"] * bool(unkept)]
     frameworks = dict.fromkeys(call.framework for call in tape.calls)
     return Graph(nodes, values, calls, " and ".join(frameworks), unread, why, tape.left)
+
+
+def overwrites(name: str) -> bool:
+    """Whether a call fills its first operand and looks at none of its numbers.
+
+    They may be what the memory held before.
+    """
+    return name in OVERWRITE or bool(name.endswith("_") and DRAWS.search(name))
+
+
+OVERWRITE = frozenset({"copy_", "zero_", "fill_", "set_value", "data"})
+DRAWS = re.compile(
+    r"(rand|normal|uniform|bernoulli_|multinomial|truncated|kaiming|xavier|glorot|lecun|orthogonal_"
+    r"|trunc_normal|create_parameter|gumbel|exponential_|random\.|gaussian)"
+)
 
 
 def _is_plain(x: Any) -> bool:

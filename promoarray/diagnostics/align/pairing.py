@@ -205,12 +205,14 @@ class Pairing:
         """Whether a value of the first run is one of a pair."""
         return x in self._back
 
-    def common(self, mine: Node, theirs: Node) -> int:
-        """How many operands of two nodes are pairs, or come of one."""
-        roots = self._roots(mine, self.pairs)
+    def common(self, mine: Node, theirs: Node, *, steps: bool = False) -> int:
+        """How many operands of two nodes, or of the steps of the second's, are pairs, or of one."""
+        roots = self._roots(mine, self.pairs, steps=steps)
         return len(roots & self._roots(theirs, None))
 
-    def _roots(self, node: Node, pairs: dict[Value, Value] | None) -> set[Value]:
+    def _roots(
+        self, node: Node, pairs: dict[Value, Value] | None, *, steps: bool = False
+    ) -> set[Value]:
         """The paired values that a node is made of, as those of the first run."""
         found: set[Value] = set()
         left, seen = [*node.operands], set[Value]()
@@ -219,12 +221,13 @@ class Pairing:
             if x in seen:
                 continue
             seen.add(x)
-            if pairs is not None and x in pairs:
-                found.add(self.kin(pairs[x])[0])
-            elif pairs is None and (x in self._back or x.maker is None):
-                found.add(self.kin(x)[0])
-            elif x.maker is not None and not _FILLS.search(x.maker.name):
-                left += x.maker.operands
+            paired = x.maker is None or x in self._back if pairs is None else x in pairs
+            if paired:
+                found.add(self.kin(x if pairs is None else pairs[x])[0])
+            made = x.maker
+            own = steps and made is not None and bool(made.step) and made.number == node.number
+            if made is not None and (own if paired else not _FILLS.search(made.name)):
+                left += made.operands
         return found
 
 

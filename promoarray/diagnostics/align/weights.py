@@ -14,14 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from promoarray.diagnostics.align.graph import Graph, Node, Value
+from promoarray.diagnostics.align.graph import DRAWS, OVERWRITE, Graph, Node, Value
 from promoarray.diagnostics.exit_codes import UsageError
 from promoarray.diagnostics.record.tape import Array
 
-_DRAWS = re.compile(
-    r"(rand|normal|uniform|bernoulli_|multinomial|truncated|kaiming|xavier|glorot|lecun|orthogonal_"
-    r"|trunc_normal|create_parameter|gumbel|exponential_|random\.|gaussian)"
-)
 _SCALES = frozenset({"add", "subtract", "multiply", "divide", "negative", "clip", "sqrt"})
 CASTS = frozenset({"astype", "to", "cast", "float", "half", "bfloat16", "lax.convert_element_type"})
 _LAYOUTS = (
@@ -87,10 +83,10 @@ def drawn(graph: Graph) -> dict[str, Value]:
                 random[after] = random[x]
                 if all(each.name in ("__getitem__", "data") for each in x.readers):
                     found.pop(x, None)
-        if _DRAWS.search(node.name) and not any(x in found for x in arrays):
+        if DRAWS.search(node.name) and not any(x in found for x in arrays):
             random.update((x, node) for x in node.results if x.inexact)
             continue
-        if node.name.endswith("_like") or node.name.startswith("new") or node.name in _OVERWRITE:
+        if node.name.endswith("_like") or node.name.startswith("new") or node.name in OVERWRITE:
             continue  # which looks at no value
         if not node.step and not any(x in found for x in arrays) and _goes_on(node):
             if arrays and all(x in random for x in arrays):
@@ -121,9 +117,9 @@ def overwritten(graph: Graph) -> set[Node]:
         if node.name.endswith("_") and node.results and not node.results[0].readers:
             return True  # by a view, and read as a part of its base
         readers = [each for x in made for each in x.readers if each is not node]
-        over = all(each.name in _OVERWRITE or _DRAWS.search(each.name) for each in readers)
+        over = all(each.name in OVERWRITE or DRAWS.search(each.name) for each in readers)
         return bool(readers and over) or (
-            bool(_DRAWS.search(node.name)) and not used.intersection(node.results)
+            bool(DRAWS.search(node.name)) and not used.intersection(node.results)
         )
 
     return {*filter(is_idle, graph.nodes)}
@@ -322,7 +318,6 @@ def _constants(graph: Graph) -> dict[tuple[int, ...], Array]:
     return found[False] | found[True]
 
 
-_OVERWRITE = frozenset({"copy_", "zero_", "fill_", "set_value", "data"})
 _MAKERS = frozenset({"create_parameter", "zeros", "ones", "full", "constant"})
 
 

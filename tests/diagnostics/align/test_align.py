@@ -211,11 +211,15 @@ def test_a_clean_translation_departs_nowhere(program: str, framework: str, tmp_p
 SEEDS = {"torch": "\ntorch.manual_seed(1)", "paddle": "\npaddle.seed(1)"}
 
 
-def test_paddle_keeps_the_biased_variance_and_nothing_else_is_another(tmp_path: Path) -> None:
-    """Its ``batch_norm`` divides by n where PyTorch's running variance divides by n - 1."""
-    if find_spec("torch") is None or find_spec("paddle") is None:
-        pytest.skip("torch or paddle is not installed")
-    pair = (str(PROGRAMS / f"cnn_{each}.py") for each in ("torch", "paddle"))
+@pytest.mark.parametrize("framework", ["torch", "jax"])
+def test_paddle_keeps_the_biased_variance_and_nothing_else_is_another(
+    framework: str, tmp_path: Path
+) -> None:
+    """Its ``batch_norm`` divides by n where PyTorch's running variance, and JAX's program,
+    divide by n - 1."""
+    if find_spec(framework) is None or find_spec("paddle") is None:
+        pytest.skip(f"{framework} or paddle is not installed")
+    pair = (str(PROGRAMS / f"cnn_{each}.py") for each in (framework, "paddle"))
     data = align(tmp_path, *pair, "--json", "--no-edit", "--differences=2")
     assert [each["second"]["line"] for each in data["differences"]] == [23, 25]
     for each, count in zip(data["differences"], (256, 64), strict=True):

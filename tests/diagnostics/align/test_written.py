@@ -232,6 +232,22 @@ def test_a_weight_of_which_a_row_is_written_is_drawn(tmp_path: Path) -> None:
     assert np.array_equal(each.values[1:], x[1:])
 
 
+def test_what_memory_held_before_links_no_calls(tmp_path: Path) -> None:
+    """A draw writes over an array that was never filled; the other run reads zeros there."""
+    zeros, drawn = np.zeros(8, "float32"), DRAW.normal(size=8).astype("float32")
+
+    def first(run: Written) -> None:
+        run(1, "", drawn, run(1, "", zeros, name="zero_"), name="uniform_")
+        run(2, "matmul", X @ W["q"], X, W["q"])
+
+    def second(run: Written) -> None:
+        run(1, "", zeros, name="create_parameter")
+        run(2, "matmul", X @ W["q"], X, W["q"])
+        run(3, "", np.full(1, 0.81, "float32"), zeros, name="adamw_")
+
+    assert find(Pairing(*graphs(tmp_path, first, second))) is None
+
+
 def test_a_pass_for_shapes_alone_departs_nowhere(tmp_path: Path) -> None:
     """As Flax's ``init`` runs a model on inputs of another sort."""
 
