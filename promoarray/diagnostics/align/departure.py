@@ -125,7 +125,8 @@ def find(pairing: Pairing, made: Collection[tuple[int, int]] = ()) -> Departure 
         no option is told again.
     """
     known = {number for number, _ in made}
-    every = [*_of_options(pairing), *_of_dtypes(pairing), *_of_values(pairing)]
+    every = [*_of_options(pairing), *_of_dtypes(pairing), *_of_casts(pairing)]
+    every += _of_values(pairing)
     every += _of_functions(pairing)
     every = [x for x in every if x.kind != OPTION or x.second.number not in known]
     every = [x for x in every if not x.second.for_shapes]
@@ -152,7 +153,7 @@ def _of_dtypes(pairing: Pairing) -> Iterator[Departure]:
             theirs = y.dtype or y.within
             if theirs in (x.dtype, "") or not y.inexact or y.maker is None:
                 continue
-            cast = node.name.rpartition(".")[2] in CASTS
+            cast = _is_cast(node)
             if (cast or not y.dtype) and _digits(x.dtype) > _digits(theirs):
                 continue  # the other may do so inside a function
             given = [each for each in node.operands if each.inexact]
@@ -163,6 +164,30 @@ def _of_dtypes(pairing: Pairing) -> Iterator[Departure]:
             cause = f"{how}; the first program has {theirs} there"
             yield Departure(DTYPE, y.maker, node, cause, y, x)
             break
+
+
+def _of_casts(pairing: Pairing) -> Iterator[Departure]:
+    """A cast of the first program to fewer digits, where the second goes on with all of them."""
+    for node in pairing.first.nodes:
+        if not _is_cast(node) or not node.results:
+            continue
+        given, made = node.operands[0], node.results[0]
+        if not (given.inexact and made.inexact) or _digits(made.dtype) >= _digits(given.dtype):
+            continue
+        after = [y for each in made.readers for y in each.results if y.inexact]
+        for y in after:  # which grows: it may be cast back
+            if y.maker and _is_cast(y.maker) and len(after) < _FAR:
+                after += [z for each in y.readers for z in each.results if z not in after]
+        for x in pairing.of_second(given):
+            goes_on = [z for y in after for z in pairing.of_second(y)]
+            as_it_is = any(z is x or (z.maker and x in z.maker.operands) for z in goes_on)
+            if x.maker and x.dtype == given.dtype and as_it_is:
+                cause = f"the first program casts to {made.dtype} there, the second goes on"
+                yield Departure(DTYPE, node, x.maker, f"{cause} in {x.dtype}", made, x)
+
+
+def _is_cast(node: Node) -> bool:
+    return not node.step and node.name.rpartition(".")[2] in CASTS
 
 
 def _digits(dtype: str) -> int:
@@ -179,7 +204,8 @@ def _of_options(pairing: Pairing) -> Iterator[Departure]:
         others = [
             each
             for y in roots
-            for each in y.readers
+            for same in pairing.kin(y)
+            for each in same.readers
             if each.operation == "add" and len(each.scalars) == 1 and 0 < each.scalars[0] < 0.02
         ]
         if others and not any(math.isclose(x.scalars[0], node.scalars[0]) for x in others):
@@ -272,7 +298,8 @@ def _of_values(pairing: Pairing) -> Iterator[Departure]:
             continue
         first = next((each for each in near if _explains(each, node, mine, pairing)), near[0])
         theirs = _nearest(first, mine, pairing)
-        if mine is not node.results[0]:  # a running average, say, that a function keeps
+        kept = node.replaced and not (node.operation or first.replaced)
+        if kept or mine is not node.results[0]:  # an update, or a running average
             theirs = _further(theirs, mine, pairing)
             first = theirs.maker or first
         if less := _step_less(first, node, pairing):
@@ -512,7 +539,7 @@ def _average(first: Node, second: Node, theirs: Value, mine: Value) -> str:
             a, b = (x - share * before.wide for x in (moved.astype(np.float64), mine.wide))
             ratio = float(np.median(a / b)) if b.all() else 0.0
             unit = np.abs(before.wide).max() * 2.0**-22
-            close = np.allclose(a, b * ratio, rtol=abs(ratio - 1) / 20, atol=unit)
+            close = np.allclose(a, b * ratio, rtol=min(abs(ratio - 1) / 20, 1e-2), atol=unit)
             if not ratio or not close or abs(ratio - 1) < 1e-5 or np.abs(a).max() < 16 * unit:
                 continue
             if share == 1.0 or not before.wide.any():

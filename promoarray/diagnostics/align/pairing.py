@@ -201,6 +201,10 @@ class Pairing:
         """Return the values of the first run that are one, in whatever layout."""
         return self._kin.get(x, [x])
 
+    def of_second(self, x: Value) -> list[Value]:
+        """Return the values of the second run whose pair a value of the first is."""
+        return self._back.get(x, [])
+
     def is_paired(self, x: Value) -> bool:
         """Whether a value of the first run is one of a pair."""
         return x in self._back

@@ -32,7 +32,7 @@ FAULTS = {
         "eps": ("var + 1e-5", "var + 1e-6", "another number: the first adds 1e-05"),
         "a scale": (" * (W // H) ** -0.5", "", "a step less"),
         "an activation": ("approximate=False", "approximate=True", "another option of gelu"),
-        "a mask": ("-jnp.inf", "-1.0", "another function: masked_fill in the first, where"),
+        "a mask": ("-jnp.inf", "-1.0", "another number: -inf in the first, -1"),
         "an axis": ("scores, axis=-1", "scores, axis=-2", "another axis"),
         "a bias correction": ("(m / (1 - b1**n))", "m", ""),
         "a cast": ('apply(p["out"], y)', 'apply(p["out"], y).astype(jnp.float16)', "a cast"),
@@ -134,6 +134,23 @@ FAULTS = {
         "integer division": ("x.mean((2, 3))", "x.sum((2, 3)) // 16", "integer division"),
     },
 }
+# Pairs without PyTorch, and faults in PyTorch's program, which is the first or the second.
+FAULTS_OF_TORCH = {
+    "a scale": (" / (W // H) ** 0.5", "", "a step"),
+    "an activation": (
+        "F.gelu(self.up(h))",
+        'F.gelu(self.up(h), approximate="tanh")',
+        "another option of gelu",
+    ),
+    "a mask": ('float("-inf")', "-1.0", "another number: -"),
+    "a cast": ("self.out(y)", "self.out(y).half()", "cast"),
+}
+OTHER_PAIRS = [
+    *(("block_jax", "block_paddle", each) for each in ("eps", "a mask", "promotion")),
+    *(("cnn_jax", "cnn_paddle", each) for each in ("eps", "a learning rate", "a momentum")),
+    *(("block_jax", "block_torch", each) for each in FAULTS_OF_TORCH),
+    *(("block_torch", "block_jax", each) for each in FAULTS_OF_TORCH),
+]
 REAL = "divides the variance by"
 """What the Paddle CNN does otherwise by itself: its batch norms, at two lines."""
 
@@ -172,6 +189,29 @@ def test_a_fault_is_found_at_its_line(program: str, fault: str, saved: Any, tmp_
     data = align(tmp_path, str(first), "fault.py", "--json", most, "--no-edit")
     difference = next(x for x in data["differences"] if REAL not in x["cause"])
     assert difference["second"]["line"] == before.count("\n") + 1
+    assert cause in difference["cause"]
+
+
+@pytest.mark.parametrize(("first", "second", "fault"), OTHER_PAIRS)
+def test_a_fault_is_found_in_either_program_and_without_pytorch(
+    first: str, second: str, fault: str, tmp_path: Path
+) -> None:
+    for each in (first, second):
+        framework = each.split("_")[1]
+        if find_spec(framework) is None:
+            pytest.skip(f"{framework} is not installed")
+        (tmp_path / f"{each}.py").write_text((PROGRAMS / f"{each}.py").read_text())
+    faulty = next((each for each in (first, second) if "torch" in each), second)
+    text = (PROGRAMS / f"{faulty}.py").read_text()
+    old, new, cause, *at = (FAULTS_OF_TORCH if "torch" in faulty else FAULTS[faulty])[fault]
+    assert old in text
+    (tmp_path / f"{faulty}.py").write_text(text.replace(old, new, 1))
+    words = ("--json", "--no-edit", "--differences=3")
+    data = align(tmp_path, f"{first}.py", f"{second}.py", *words)
+    difference = next(x for x in data["differences"] if REAL not in x["cause"])
+    side = difference["first" if faulty == first else "second"]
+    before, *_ = text.partition(at[0] if at else old)
+    assert side["line"] == before.count("\n") + 1
     assert cause in difference["cause"]
 
 
