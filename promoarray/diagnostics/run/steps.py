@@ -55,7 +55,7 @@ class Steps:
         self, asked: Training, end: Callable[[], object], leave: Callable[[bool], object]
     ) -> None:
         self._asked, self._end, self._leave, self.taken = asked, end, leave, 0
-        self._gradients = self._states = 0
+        self._gradients = self._states = self._derived = 0
 
     def take(self) -> None:
         """Count one."""
@@ -90,13 +90,15 @@ class Steps:
     def begins_gradient(self) -> None:
         """Count the step that ends where the program takes its next gradient."""
         self._gradients += 1
+        self._derived += 1
         if self._gradients - 1 > self.taken:
             self.take()
 
     def of_compiled(self, args: Sequence[Any], result: Any, *, differentiates: bool) -> None:
         """Count the call of a compiled function that returns the new state of one that it took.
 
-        One array is a state where the function differentiates.
+        One array is a state where the function differentiates. Of those that do not, as the
+        averages of optax are compiled, one counts for each gradient.
         """
         leaves = import_module("jax.tree_util").tree_flatten
         parts = [result, *(result if isinstance(result, (tuple, list)) else ())]
@@ -110,7 +112,9 @@ class Steps:
                     if len(found) > (not differentiates)
                 ]
             )
-        self._states += any(each in kinds[0] for each in kinds[1])
+        self._derived += differentiates
+        if not self._derived or self._states < self._derived:
+            self._states += any(each in kinds[0] for each in kinds[1])
         if self._states > self.taken:
             self.take()
 

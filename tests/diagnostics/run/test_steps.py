@@ -163,6 +163,14 @@ TRAININGS = {
         "update = jax.jit(lambda w, g: (w[0] - 0.1 * g, w[1]))",
         "w = update((w, w), jax.grad(loss)(w, w))[0]",
     ),
+    "several compiled updates": (
+        "update = jax.jit(lambda w, g: (w[0] - 0.05 * g, w[1]))",
+        "g = jax.grad(loss)(w, w); w = update((update((w, w), g)[0], w), g)[0]",
+    ),
+    "a compiled gradient and its updates": (
+        "update = jax.jit(lambda w, g: (w[0] - 0.05 * g, w[1])); grad = jax.jit(jax.grad(loss))",
+        "g = grad(w, w); w = update((update((w, w), g)[0], w), g)[0]",
+    ),
 }
 
 
