@@ -195,6 +195,27 @@ def test_kernels_whose_axes_may_be_exchanged_keep_those_of_the_others(tmp_path: 
     assert not any(each.turned for each in copied)
 
 
+def test_weights_that_a_user_names_are_those(tmp_path: Path) -> None:
+    """Where two are used alike, as in two heads of a shape, their order may be wrong."""
+
+    def program(run: Written, weights: list[Any]) -> None:
+        for line, x in enumerate(weights, 1):
+            run(line, "", x, name="randn")
+            run(line, "matmul", X @ x, X, x)
+
+    theirs, mine = [*W.values()][:2], [*OTHER.values()][:2]
+    pair = graphs(tmp_path, lambda run: program(run, theirs), lambda run: program(run, mine))
+    copied, _, _ = proposed(*pair, {})
+    assert all(each.alike for each in copied)
+    asked = {"jax.py:1#0": "torch.py:2#0", "jax.py:2#0": "torch.py:1#0"}
+    copied, alone, _ = proposed(*pair, asked)
+    assert {each.names[::-1] for each in copied} == {*asked.items()}
+    assert not alone
+    for wrong in ({"jax.py:9#0": "torch.py:1#0"}, {"jax.py:1#0": "torch.py:9#0"}):
+        with pytest.raises(ValueError, match=r"no (jax|torch)\.py:9#0; write (jax|torch)\.py:1#0"):
+            proposed(*pair, wrong)
+
+
 def packed_heads(run: Written, weight: Any) -> None:
     """The same of one array of three weights; PyTorch has the outputs first."""
     turned = run.framework == "torch"
