@@ -51,6 +51,10 @@ class Pairing:
         self._floor: dict[Value, float] = {}
         for graph in (self.first, self.second):
             self._floors(graph)
+        narrow = (
+            x for x in self.first.values.values() if x.inexact and _epsilon(x.dtype) > _SINGLE
+        )
+        self._coarsest = max(map(self.explained, narrow), default=0.0)
         for x in dict.fromkeys((*_given(self.second), *_made(self.second))):
             self._pair(x)
         for mine, theirs in self.pairs.items():
@@ -106,7 +110,8 @@ class Pairing:
             self.state[x] = UNKNOWN
             return
         own = self.explained(x)
-        most = MOST if self.first.measured and not self.second.measured else min(MOST, own)
+        coarse = self.first.measured and not self.second.measured
+        most = MOST if coarse else min(MOST, max(own, self._coarsest))
         found = self._index.nearest(x, most, self.explained)
         if found is None and (parts := self._parts(x, first=False)):
             every = [self._index.nearest(each, most, self.explained) for each in parts]
@@ -272,6 +277,9 @@ def _epsilon(dtype: str) -> float:
     if known.kind not in INEXACT or known.format is None:
         return 2.0**-24
     return float(2.0 ** -(known.format.mantissa + 1))
+
+
+_SINGLE = 2.0**-24
 
 
 def _made(graph: Graph) -> Iterator[Value]:

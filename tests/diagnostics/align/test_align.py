@@ -136,20 +136,30 @@ FAULTS = {
 }
 # Pairs without PyTorch, and faults in PyTorch's program, which is the first or the second.
 FAULTS_OF_TORCH = {
-    "a scale": (" / (W // H) ** 0.5", "", "a step"),
-    "an activation": (
-        "F.gelu(self.up(h))",
-        'F.gelu(self.up(h), approximate="tanh")',
-        "another option of gelu",
-    ),
-    "a mask": ('float("-inf")', "-1.0", "another number: -"),
-    "a cast": ("self.out(y)", "self.out(y).half()", "cast"),
+    "block_torch": {
+        "a scale": (" / (W // H) ** 0.5", "", "a step"),
+        "an activation": (
+            "F.gelu(self.up(h))",
+            'F.gelu(self.up(h), approximate="tanh")',
+            "another option of gelu",
+        ),
+        "a mask": ('float("-inf")', "-1.0", "another number: -"),
+        "a cast": ("self.out(y)", "self.out(y).half()", "cast"),
+    },
+    "cnn_torch": {
+        "a cast and back": (
+            "self.bn1(self.conv1(x))",
+            "self.bn1(self.conv1(x)).bfloat16().float()",
+            "",
+        )
+    },
 }
 OTHER_PAIRS = [
     *(("block_jax", "block_paddle", each) for each in ("eps", "a mask", "promotion")),
     *(("cnn_jax", "cnn_paddle", each) for each in ("eps", "a learning rate", "a momentum")),
-    *(("block_jax", "block_torch", each) for each in FAULTS_OF_TORCH),
-    *(("block_torch", "block_jax", each) for each in FAULTS_OF_TORCH),
+    *(("block_jax", "block_torch", each) for each in FAULTS_OF_TORCH["block_torch"]),
+    *(("block_torch", "block_jax", each) for each in FAULTS_OF_TORCH["block_torch"]),
+    ("cnn_torch", "cnn_jax", "a cast and back"),
 ]
 REAL = "divides the variance by"
 """What the Paddle CNN does otherwise by itself: its batch norms, at two lines."""
@@ -203,7 +213,7 @@ def test_a_fault_is_found_in_either_program_and_without_pytorch(
         (tmp_path / f"{each}.py").write_text((PROGRAMS / f"{each}.py").read_text())
     faulty = next((each for each in (first, second) if "torch" in each), second)
     text = (PROGRAMS / f"{faulty}.py").read_text()
-    old, new, cause, *at = (FAULTS_OF_TORCH if "torch" in faulty else FAULTS[faulty])[fault]
+    old, new, cause, *at = (FAULTS_OF_TORCH | FAULTS)[faulty][fault]
     assert old in text
     (tmp_path / f"{faulty}.py").write_text(text.replace(old, new, 1))
     words = ("--json", "--no-edit", "--differences=3")
