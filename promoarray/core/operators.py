@@ -142,7 +142,7 @@ def _refused(symbol: str, other: Any, *, first: bool = False) -> NoReturn:
     written = f"{kind} {symbol} PArray" if first else f"PArray {symbol} {kind}"
     write = "float(...)" if isinstance(other, Number) else "pa.asarray(...)"
     remedy = f"Write {write} around it first"
-    if kind == "Expr":  # of Polars, which has no numbers yet
+    if type(other).__module__.startswith("polars.") and kind == "Expr":  # it has no numbers yet
         remedy = "Write pl.Series(np.asarray(x)) for the array x"
     raise TypeError(f"{written}: operands are arrays and Python scalars. {remedy}")
 

@@ -169,7 +169,7 @@ def _of_dtypes(pairing: Pairing) -> Iterator[Departure]:
 def _of_casts(pairing: Pairing) -> Iterator[Departure]:
     """A cast of the first program to fewer digits, where the second goes on with all of them."""
     for node in pairing.first.nodes:
-        if not _is_cast(node) or not node.results:
+        if not (_is_cast(node) and node.operands and node.results):
             continue
         given, made = node.operands[0], node.results[0]
         if not (given.inexact and made.inexact) or _digits(made.dtype) >= _digits(given.dtype):
@@ -346,10 +346,9 @@ def _further(theirs: Value, mine: Value, pairing: Pairing) -> Value:
     """Return what comes of a value of the first that is nearest to what one call makes at once."""
     behind = [theirs]
     for x in behind:  # which grows
-        later = dict.fromkeys(y for node in x.readers for y in pairing.departing(node))
-        behind += [y for y in later if y.size == mine.size and y not in behind][
-            : _FAR - len(behind)
-        ]
+        for y in (y for node in x.readers for y in pairing.departing(node)):
+            if y.size == mine.size and y not in behind and len(behind) < _FAR:
+                behind.append(y)
     return min(behind, key=lambda x: distance(x, mine) if x.size == mine.size else math.inf)
 
 
@@ -461,16 +460,16 @@ def _cause(
 
 def _filled(first: Node, second: Node, theirs: Value, mine: Value) -> tuple[float, float] | None:
     """Return the numbers that two nodes are given, if all that differs are these: under a mask."""
-    moved = in_layout(theirs, mine) if theirs.size == mine.size else None
-    if moved is None or mine.array is None:
+    given = [{*node.scalars} for node in (first, second)]
+    moved = in_layout(theirs, mine) if all(given) and theirs.size == mine.size else None
+    if moved is None or "c" in (moved.dtype.kind, mine.wide.dtype.kind):
         return None
-    there = ~np.isclose(moved, mine.array, 1e-4, 1e-6)
-    numbers = [{*x[there].tolist()} for x in (moved, mine.array)]
-    both = [n & {*node.scalars} for n, node in zip(numbers, (first, second), strict=True)]
-    if not all(len(n) == len(m) == 1 for n, m in zip(numbers, both, strict=True)):
+    a, b = moved.astype(np.float64), mine.wide
+    there = ~np.isclose(a, b, 1e-4, 1e-6)
+    numbers = [{*x[there].tolist()} for x in (a, b)]
+    if not all(len(n) == 1 and n <= some for n, some in zip(numbers, given, strict=True)):
         return None
-    (a,), (b,) = numbers
-    return float(a), float(b)
+    return numbers[0].pop(), numbers[1].pop()
 
 
 def _alike(first: Node, second: Node) -> bool:

@@ -201,8 +201,8 @@ def _graph(tape: _Tape, calls: list[dict[str, Any]], values: dict[str, Value]) -
             continue
         place, inside = tape.sites[call.program], tape.sites[call.site]
         given = [*call.operands, *call.keywords.values()]
-        operands = [values[name] for name in _values_in(given)]
-        operands = operands[1:] if overwrites(call.name) else operands
+        taken = given[overwrites(call.name) :]
+        operands = [values[name] for name in _values_in(taken)]
         results = [values[name] for name in call.results if name]
         written = [(values[first], values[then]) for first, then in call.written]
         before = [first for first, _ in written]
@@ -235,10 +235,11 @@ def overwrites(name: str) -> bool:
 
     They may be what the memory held before.
     """
-    return name in OVERWRITE or bool(name.endswith("_") and DRAWS.search(name))
+    return name in _FILLED or bool(name.endswith("_") and DRAWS.search(name))
 
 
-OVERWRITE = frozenset({"copy_", "zero_", "fill_", "set_value", "data"})
+_FILLED = frozenset({"copy_", "zero_", "fill_", "set_value"})
+OVERWRITE = _FILLED | {"data"}  # which is read, too
 DRAWS = re.compile(
     r"(rand|normal|uniform|bernoulli_|multinomial|truncated|kaiming|xavier|glorot|lecun|orthogonal_"
     r"|trunc_normal|create_parameter|gumbel|exponential_|random\.|gaussian)"

@@ -51,9 +51,8 @@ class Pairing:
         self._floor: dict[Value, float] = {}
         for graph in (self.first, self.second):
             self._floors(graph)
-        narrow = (
-            x for x in self.first.values.values() if x.inexact and _epsilon(x.dtype) > _SINGLE
-        )
+        inexact = (x for x in self.first.values.values() if x.inexact)
+        narrow = (x for x in inexact if _epsilon(x.dtype) > _SINGLE)
         self._coarsest = max(map(self.explained, narrow), default=0.0)
         for x in dict.fromkeys((*_given(self.second), *_made(self.second))):
             self._pair(x)
@@ -275,11 +274,12 @@ def _epsilon(dtype: str) -> float:
     """Half a unit in the last place, relative; of a step that of float32, which it is taken for."""
     known = BY_NAME[dtype or "float32"]
     if known.kind not in INEXACT or known.format is None:
-        return 2.0**-24
+        return _SINGLE
     return float(2.0 ** -(known.format.mantissa + 1))
 
 
 _SINGLE = 2.0**-24
+"""Half a unit in the last place of float32."""
 
 
 def _made(graph: Graph) -> Iterator[Value]:

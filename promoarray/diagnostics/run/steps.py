@@ -55,7 +55,8 @@ class Steps:
         self, asked: Training, end: Callable[[], object], leave: Callable[[bool], object]
     ) -> None:
         self._asked, self._end, self._leave, self.taken = asked, end, leave, 0
-        self._gradients = self._states = self._derived = 0
+        self._gradients = self._states = 0
+        self._derived = 0  # gradients, those in compiled functions too
 
     def take(self) -> None:
         """Count one."""

@@ -269,6 +269,30 @@ def test_what_memory_held_before_links_no_calls(tmp_path: Path) -> None:
     assert find(Pairing(*graphs(tmp_path, first, second))) is None
 
 
+def test_what_is_read_as_data_comes_from_outside(tmp_path: Path) -> None:
+    """As a gradient does: ``p.data.add_(p.grad.data)``."""
+    gradient = DRAW.normal(size=8).astype("float32")
+
+    def program(run: Written) -> None:
+        run(1, "", gradient, gradient, name="data")
+
+    graph, _ = graphs(tmp_path, program, program)
+    (node,) = graph.nodes
+    assert [x.maker for x in node.operands] == [None]
+
+
+def test_casts_of_what_was_not_read_and_complex_numbers_are_no_error(tmp_path: Path) -> None:
+    x = DRAW.normal(size=4).astype("complex64")
+
+    def program(run: Written, fill: float = 1.0) -> None:
+        run(1, "", X[0].astype("float16"), name="half")
+        run(2, "where", np.where([True, False, True, False], x, np.complex64(fill)), x, fill)
+
+    found = find(Pairing(*graphs(tmp_path, program, lambda run: program(run, 2.0))))
+    assert found is not None
+    assert found.second.place.line == 2
+
+
 def test_a_pass_for_shapes_alone_departs_nowhere(tmp_path: Path) -> None:
     """As Flax's ``init`` runs a model on inputs of another sort."""
 

@@ -415,6 +415,15 @@ TESTS_OF_A_PROJECT = {
         def lessened():
             return lambda x: x - 250
     """,
+    "registry.py": "FUNCTIONS = {}",
+    "test_registers.py": """
+        import registry
+
+        def lowered(x):
+            return x - 201
+
+        registry.FUNCTIONS["lowered"] = lowered
+    """,
     "conftest.py": """
         import pytest
         import test_helps
@@ -429,6 +438,7 @@ TESTS_OF_A_PROJECT = {
         import importlib
         import numpy as np
         import promoarray as pa
+        import registry
         from test_helps import twice
 
         def later(x):
@@ -443,8 +453,9 @@ TESTS_OF_A_PROJECT = {
                 later(x)
                 importlib.import_module("test_helps_too").most(x)
                 lessened(x)
+                registry.FUNCTIONS["lowered"](x)
             found = [each.place.site.expression for each in report.told]
-            assert found == ["x + x", "x * 2", "x + 150", "x + 200", "x - 250"]
+            assert found == ["x + x", "x * 2", "x + 150", "x + 200", "x - 250", "x - 201"]
             assert not report.unread
     """,
 }

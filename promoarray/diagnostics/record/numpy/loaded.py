@@ -192,12 +192,18 @@ def _tests_that_wait(functions: Sequence[FunctionType]) -> set[str]:
             codes.append(each.f_code)
             each = each.f_back
     for space in (*spaces, *map(vars, _modules())):
-        found = (x if isinstance(x, (type, FunctionType)) else type(x) for x in [*space.values()])
+        given = [y for x in [*space.values()] for y in (x, *_registered(x))]
+        found = (x if isinstance(x, (type, FunctionType)) else type(x) for x in given)
         met |= {getattr(x, "__module__", None) for x in found} - {space.get("__name__")}
         plugins = space.get("pytest_plugins") or ()
         met.update([plugins] if isinstance(plugins, str) else plugins)
     ends = frozenset[str]().union(*map(_ends_of_names, codes))
     return {file for x, file in files.items() if x not in met and x.rpartition(".")[2] not in ends}
+
+
+def _registered(x: Any) -> Iterable[Any]:
+    """What a list, a set or a dictionary has, in which files of tests may have put functions."""
+    return [*x.values()] if type(x) is dict else [*x] if type(x) in (list, set, tuple) else ()
 
 
 def _is_of_tests(names: dict[str, Any]) -> bool:
