@@ -6,7 +6,8 @@ one that is proposed keeps every value where any does, and else the most of them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -22,6 +23,12 @@ Casts = tuple[dict[int, DType], Plan]
 """From the operands that are cast to what they become, and the plan then."""
 
 Operands = tuple[Operand, ...]
+
+Lossy = tuple[int, float]
+"""How grave a loss is, and how many bits of values not only rounded."""
+
+Tried = list[list[tuple[dict[int, DType], Operands]]]
+"""Casts and the operands then, those together that lose as much, the least first."""
 
 MANY = 16
 """Of more operands than these, those that are alike are cast together."""
@@ -75,14 +82,20 @@ def accepted_casts(
 
 def _cached(policy: Policy) -> Callable[[str, Operands, Form, bool], Casts | None]:
     """A policy's own cache of ``_best``: one for all would keep policies nobody has any more."""
-    by_loss = lru_cache(maxsize=1 << 12)(partial(_by_loss, policy))
+    by_loss = lru_cache(maxsize=1 << 12)(
+        partial(_by_loss, policy, cache(partial(_admitted, policy)))
+    )
     first: dict[tuple[Any, ...], str] = {}
     by_rule = not policy.needs_kernels and policy.by_value is None
 
     @lru_cache(maxsize=1 << 12)
-    def best(name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
+    def tried(operands: Operands, free: bool) -> Tried:
         of_arrays = tuple([(o.type, o.rank is not Rank.SCALAR) for o in operands])
-        return _best(policy, name, operands, form, by_loss(of_arrays, free))
+        return [[(c, _cast(operands, c)) for c in alike] for alike in by_loss(of_arrays, free)]
+
+    @lru_cache(maxsize=1 << 12)
+    def best(name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
+        return _best(policy, name, operands, form, tried(operands, free))
 
     def best_of_like(name: str, operands: Operands, form: Form, free: bool) -> Casts | None:
         """Find them once for operations of one rule, which do not look at their names."""
@@ -115,54 +128,65 @@ def remarks(policy: Policy, types: Sequence[DType], casts: Mapping[int, DType]) 
 
 
 def _by_loss(
-    policy: Policy, operands: tuple[tuple[DType, bool], ...], free: bool
+    policy: Policy,
+    admitted: Callable[[DType, bool], dict[DType, Lossy]],
+    operands: tuple[tuple[DType, bool], ...],
+    free: bool,
 ) -> list[list[dict[int, DType]]]:
     """The casts to try of dtypes, of which some are arrays', those together that lose as much, the
-    least first; ``free``: they may change the sort of number."""
-    sources = [_held(policy, policy.strong(dtype)) for dtype, _ in operands]
-    imaginary = any(dtype.kind is Kind.COMPLEX for dtype in sources)
-    by_loss: dict[tuple[float, ...], list[dict[int, DType]]] = {}
-    for casts in _tried(policy, operands):
-        if all(_admits(policy, operands[i][0], to, free) for i, to in casts.items()):
-            new = not imaginary and any(to.kind is Kind.COMPLEX for to in casts.values())
-            lost = new, *_gravest([gravity(sources[i], to) for i, to in casts.items()])
-            by_loss.setdefault(lost, []).append(casts)
+    least first: of one array, and of all to one dtype.
+
+    ``free``: they may change the sort of number.
+    """
+    imaginary = any(_held(policy, policy.strong(d)).kind is Kind.COMPLEX for d, _ in operands)
+    arrays = {i: admitted(dtype, free) for i, (dtype, is_array) in enumerate(operands) if is_array}
+    by_loss: dict[tuple[float, ...], list[dict[int, DType]]] = defaultdict(list)
+    for target in policy.once(_targets):
+        new = not imaginary and target.kind is Kind.COMPLEX
+        changed = {i: to.get(target) for i, to in arrays.items() if operands[i][0] is not target}
+        for i, lost in changed.items():
+            if lost:
+                by_loss[new, *_gravest([lost])].append({i: target})
+        every = [lost for lost in changed.values() if lost]
+        if 1 < len(changed) == len(every):
+            by_loss[new, *_gravest(every)].append(dict.fromkeys(changed, target))
     return [by_loss[lost] for lost in sorted(by_loss)]
 
 
-def _best(
-    policy: Policy, name: str, operands: Operands, form: Form, by_loss: list[list[dict[int, DType]]]
-) -> Casts | None:
+def _admitted(policy: Policy, source: DType, free: bool) -> dict[DType, Lossy]:
+    """The dtypes that ``astype`` makes of one, and what that loses.
+
+    They keep the sort of number unless they are ``free`` not to.
+    """
+    strong = policy.strong(source)
+    return {
+        target: _lost(_held(policy, strong), target)
+        for target in policy.once(_targets)
+        if (free or target.kind.category >= source.kind.category)
+        and policy.cast.makes(strong, target)
+    }
+
+
+def _best(policy: Policy, name: str, operands: Operands, form: Form, tried: Tried) -> Casts | None:
     """The best casts that make an operation pass."""
     sources = [_held(policy, policy.strong(operand.type)) for operand in operands]
     fractions = OPERATIONS[name].family in FRACTIONS
-    for alike in by_loss:
-        plans = [(casts, policy.plan(name, _cast(operands, casts), form)) for casts in alike]
+    for alike in tried:
+        plans = [(casts, policy.plan(name, then, form)) for casts, then in alike]
         found = [(casts, plan) for casts, plan in plans if isinstance(plan, Plan)]
         if found:  # what follows loses more, whatever its plan
-            return min(found, key=lambda each: _cost(policy, operands, sources, each, fractions))
+            cost = partial(_cost, policy, operands, sources, fractions=fractions)
+            return min(found, key=cost) if len(found) > 1 else found[0]
     return None
+
+
+def _targets(policy: Policy) -> tuple[DType, ...]:
+    targets = dict.fromkeys(_held(policy, dtype) for dtype in policy.dtypes)
+    return tuple(target for target in targets if target is not dt.string)
 
 
 def _held(policy: Policy, dtype: DType) -> DType:
     return policy.canonical.get(dtype, dtype)
-
-
-def _tried(policy: Policy, operands: tuple[tuple[DType, bool], ...]) -> Iterator[dict[int, DType]]:
-    """Casts of one array, and of all of them to one dtype."""
-    arrays = [i for i, (_, is_array) in enumerate(operands) if is_array]
-    for target in dict.fromkeys(_held(policy, dtype) for dtype in policy.dtypes):
-        every = {i: target for i in arrays if operands[i][0] is not target}
-        if target is not dt.string:
-            yield from ({i: target} for i in every)
-            if len(every) > 1:
-                yield every
-
-
-def _admits(policy: Policy, source: DType, target: DType, free: bool) -> bool:
-    """Whether ``astype`` makes the cast, and it keeps the sort of number or is ``free`` not to."""
-    kept = free or target.kind.category >= source.kind.category
-    return kept and policy.cast.makes(policy.strong(source), target)
 
 
 def _cast(operands: Operands, casts: Mapping[int, DType]) -> Operands:
@@ -173,7 +197,7 @@ _operand = cache(Operand)
 
 
 def _cost(
-    policy: Policy, operands: Operands, sources: list[DType], found: Casts, fractions: bool
+    policy: Policy, operands: Operands, sources: list[DType], found: Casts, *, fractions: bool
 ) -> tuple[float, ...]:
     """What is worse about casts than about others that lose as much, the gravest first.
 
@@ -181,7 +205,7 @@ def _cost(
     """
     casts, plan = found
     on_the_way = [
-        gravity(casts.get(i, sources[i]), plan.inputs[i])
+        _lost(casts.get(i, sources[i]), plan.inputs[i])
         for i, operand in enumerate(operands)
         if operand.rank is not Rank.SCALAR and plan.inputs[i].kind is not Kind.BOOL
     ]
@@ -204,8 +228,16 @@ def _cost(
     )
 
 
-def _gravest(lost: list[tuple[Lost, float]]) -> tuple[float, ...]:
-    """The gravest loss there is, all of them, and of values not only rounded, how many bits."""
+def _gravest(lost: list[Lossy]) -> tuple[int, int, float]:
+    """The gravest loss there is, all of them, and how many bits of values."""
+    if len(lost) == 1:  # as most often
+        ((level, bits),) = lost
+        return level, level, bits
     levels = [level for level, _ in lost]
-    bits = sum(bits for level, bits in lost if level is Lost.VALUES)
-    return max(levels, default=Lost.NOTHING), sum(levels), bits
+    return max(levels, default=0), sum(levels), sum([bits for _, bits in lost])
+
+
+@cache
+def _lost(source: DType, target: DType) -> Lossy:
+    level, bits = gravity(source, target)
+    return int(level), bits if level is Lost.VALUES else 0.0

@@ -145,7 +145,7 @@ function labels(side) {
   for (const each of [policy(), other()]) {
     for (const [name, dtype, rank] of each ? each.entries : []) {
       if (rank === "scalar") scalars.push(name);
-      else if (rank === "array") found.set(zeroD ? `${name}[]` : name, dtype);
+      else if (rank === (zeroD ? "0-d" : "array")) found.set(name, dtype);
     }
   }
   return [...ordered(found), ...new Set(scalars)];
@@ -267,7 +267,7 @@ function told(policy, answer) {
   if (answer.missing) {
     const name = answer.missing.replace("[]", ""), number = data.dtypes.findIndex((each) => each[0] === name);
     const held = policy.casts.dtypes.includes(number);
-    return `<p class="reason">${escaped(held ? ALL(`${name} beside other dtypes`) : `${policy.title} has no ${name}`)}</p>`;
+    return `<p class="reason">${escaped(held ? ALL(`${answer.missing} beside other dtypes`) : `${policy.title} has no ${name}`)}</p>`;
   }
   const names = policy.ranks ? state.cell : state.cell.map((name) => name.replace("[]", ""));
   const [reason, write] = answer.cast

@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from promoarray import dtypes as dt
@@ -21,6 +20,7 @@ from promoarray.diagnostics.explain.numpys import enter
 from promoarray.diagnostics.explain.report import Cast, Explanation, other_policies
 from promoarray.dtypes import BY_NAME, INTEGERS, WEAK, DType
 from promoarray.kernels.float_state import in_default_float_state
+from promoarray.once import cached_property
 from promoarray.operations import STANDS_FOR, Family, Form, operation
 from promoarray.parray import PArray
 from promoarray.promotion.cast_losses import loss
@@ -101,8 +101,9 @@ class Case:
             if not self.supposed:
                 return operand
         else:
-            operand = x if policy.by_value else x._replace(value=None)
-        return operand._replace(type=policy.canonical.get(operand.type, operand.type))
+            operand = x if policy.by_value or x.value is None else x._replace(value=None)
+        held = policy.canonical.get(operand.type, operand.type)
+        return operand if held is operand.type else operand._replace(type=held)
 
     def _planned(self, form: Form) -> Plan | Refusal:
         counted = self.decider.squared(self.name, self.seen, self.entered, form)
@@ -165,11 +166,13 @@ class Case:
         """Why nothing is known of the operation; "" where a rule or the framework answers."""
         if isinstance(self.plan, Refusal) and self.plan.unknown:
             return self.plan.reason
+        if self.rule is not recorded:
+            return ""
         x = self.seen[0]
         x = x if x.rank is Rank.SCALAR else x._replace(type=self.policy.strong(x.type))
         lacking = not x.type.weak and x.type not in self.policy.dtypes
         answers = self.policy.answers
-        if self.rule is not recorded or lacking or (answers and answers.cell(self.name, x)):
+        if lacking or (answers and answers.cell(self.name, x)):
             return ""
         like, plan = STANDS_FOR[self.name], self.plan
         given = plan.reason if isinstance(plan, Refusal) else self.policy.strong(plan.result).name
@@ -195,9 +198,9 @@ class Case:
 
     def otherwise(self, form: Form) -> str:
         """Return what the operator or function of that name does, if it is another one."""
-        if self.unknown or form is self.form or self.form is Form.INPLACE:
+        if form is self.form or self.form is Form.INPLACE or not operation(self.name).symbol:
             return ""
-        if not operation(self.name).symbol or not self._differs(form):
+        if self.unknown or not self._differs(form):
             return ""
         plan = self._planned(form)
         if plan == self.plan:
@@ -380,13 +383,28 @@ class Case:
             given = worded(beyond[0])
             yield f"{given} lies beyond {compute.name}: the numbers themselves are compared"
         elif compute is not result:
-            compares = operation(self.name).family in (Family.EQUALITY, Family.ORDER)
-            verb = "compared" if compares and result is dt.bool else "computed"
+            verb = "compared" if self._compares() and result is dt.bool else "computed"
             narrowed = compute.kind is result.kind and compute.bits > result.bits
             yield f"{verb} in {compute.name}" + f", rounded once to {result.name}" * narrowed
         weak = " (weak: it counts for no more than a Python scalar)" * self.plan.result.weak
         more = "".join(f", {self.policy.strong(dtype).name}" for dtype in self.plan.extra_results)
         yield f"result{'s' * bool(more)}: {result.name}{weak}{more}"
+
+    def _compares(self) -> bool:
+        return operation(self.name).family in (Family.EQUALITY, Family.ORDER)
+
+    def ending_by(self) -> Hashable:
+        """Return all that ``ending`` and ``casts`` say hangs on, but for operands and reasons."""
+        plan, decided = self.plan, self.decided
+        if isinstance(plan, Refusal) or isinstance(decided, Refusal):
+            return None
+        variant = self.policy.kernel(self.name, plan)
+        fitted = [
+            repr(x)
+            for given, x in zip(self.entered, decided.values, strict=True)
+            if type(given) in WEAK
+        ]
+        return plan, variant != self.name and variant, self._compares(), *fitted
 
 
 def _path(promote: PromotionRule, a: DType, b: DType, doc: str) -> str:

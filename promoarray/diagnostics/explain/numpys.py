@@ -33,11 +33,13 @@ class Entered(NamedTuple):
 def enter(policy: Policy, name: str, form: Form, operands: tuple[Any, ...]) -> Entered:
     """Return what a policy sees of operands, some of which are NumPy's."""
     theirs = NumPyScalar, NumPyArray
+    if policy.foreign is None or not any(isinstance(x, theirs) for x in operands):
+        return Entered(operands, policy)
     own = next(
         (i for i, x in enumerate(operands) if type(x) not in WEAK and not isinstance(x, theirs)),
         None,
     )
-    if policy.foreign is None or own is None:
+    if own is None:
         return Entered(operands, policy)
     beside = operands[own]
     target = beside.type if isinstance(beside, Operand) else storage_dtype(beside)

@@ -27,11 +27,10 @@ from promoarray.diagnostics.explain.report import Cast
 from promoarray.dtypes import BY_CODE, BY_NAME, WEAK, DType, Kind, is_narrow
 from promoarray.operations import OPERATIONS, Form, Operation
 from promoarray.promotion.cast_losses import loss
-from promoarray.promotion.plan import KEEPS_BITS, Operand, Rank, Refusal
+from promoarray.promotion.plan import Operand, Rank, Refusal
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.scalars import worded
 from promoarray.promotion.source import Note
-from promoarray.promotion.type_rules import TypeRule
 
 SCALARS: tuple[bool | int | float | complex, ...] = (True, 1, -1, 300, 2.5, 1e40, 1j)
 """One Python scalar of each type, and those that a common dtype cannot hold."""
@@ -77,11 +76,23 @@ COMMON = ("maximum", "where", "concat")
 """Functions of two operands that a page has beside the operators; the others take most of the time
 that it takes."""
 
+ALIKE = {"==": ("!=",), "<": ("<=", ">", ">="), "&": ("|", "^"), "<<": (">>",)}
+"""Operators, and those left out beside them: the policies that people have installed give the same
+dtypes."""
+
+COMMON_0D = (dt.bool, dt.int64, dt.float32, dt.float64)
+"""The dtypes of the 0-d arrays of such a page: those that sums, means and Python numbers become."""
+
 
 def questions(every: bool = True) -> tuple[Question, ...]:
     """Return every operation, or the common ones: operators first, then functions of two operands
     and of one."""
-    rows = [r for r in OPERATIONS.values() if every or r.symbol or r.arity == 1 or r.name in COMMON]
+    alike = {symbol for symbols in ALIKE.values() for symbol in symbols}
+    rows = [
+        row
+        for row in OPERATIONS.values()
+        if every or row.arity == 1 or row.name in COMMON or (row.symbol and row.symbol not in alike)
+    ]
     operators = [row for row in rows if row.symbol and row.arity == 2]
     functions = [Question(row.name, row, Form.FUNCTION) for row in rows if row not in operators]
     return (
@@ -96,15 +107,16 @@ def held(policy: Policy) -> list[DType]:
 
 
 def entries(policy: Policy, every: bool = True) -> Iterator[Entry]:
-    """Yield the operands that a policy is asked about, of ``every`` dtype or the common ones;
-    arrays with axes come first."""
+    """Yield the operands that a policy is asked about, arrays with axes first.
+
+    Of ``every`` dtype or the common ones; the same of every policy, so that a page can compare.
+    """
     ranks = (Rank.ARRAY, Rank.ZERO_D) if policy.ranks or policy.ranked else (Rank.ARRAY,)
     for rank in ranks:
         for dtype in held(policy):
-            if not every and is_narrow(dtype):
-                continue
-            operand = Operand(dtype, rank)
-            yield Entry(str(operand), dtype, rank, operand)
+            if every or (dtype in COMMON_0D if rank is Rank.ZERO_D else not is_narrow(dtype)):
+                operand = Operand(dtype, rank)
+                yield Entry(str(operand), dtype, rank, operand)
     for value in SCALARS:
         yield Entry(worded(value), WEAK[type(value)], Rank.SCALAR, value)
 
@@ -171,17 +183,13 @@ class Asked:
         self.mark = Marker(phrases)
         self.lines: dict[tuple[str, str, tuple[str, ...]], int] = {}
         self.notes: dict[tuple[str, ...], tuple[int, ...]] = {}
-        self.letters = cache(_letters)
-        self.tables: dict[Hashable, tuple[str, list[tuple[int, ...]]]] = {}
+        self.letters, self.named = cache(_letters), cache(_named)
         self.entering: dict[Hashable, int] = {}
         self.answering: dict[Hashable, int] = {}
 
     def table(self, question: Question) -> list[tuple[int, ...]]:
         """Return the numbers of rows, a row for each left operand: of how operands enter, and of
         what is answered. Of functions of one operand there is one row."""
-        rule = self._by_rule_alone(question)
-        if rule is not None and (made := self.tables.get(rule)) and self._names_no_other(made[0]):
-            return made[1]
         width, known = len(self.shown), dict[tuple[Entry, ...], tuple[int, int]]()
         alike = self._like_arrays(question.row.name)
         cells = []
@@ -192,27 +200,7 @@ class Asked:
             cells.append(known[asked])
         rows = (cells[at : at + width] for at in range(0, len(cells), width))
         numbers = ([self.pools["rows"][part] for part in zip(*row, strict=True)] for row in rows)
-        table = list(zip(*numbers, strict=True))
-        if rule is not None:
-            self.tables[rule] = question.row.name, table
-        return table
-
-    def _by_rule_alone(self, question: Question) -> Hashable:
-        """What an operation of two operands has in common with those of which the same is said, but
-        for the name; None where the policy may look at that."""
-        policy, (_, row, form) = self.policy, question
-        own, other = (policy.rule(row.name, (), each) for each in (Form.OPERATOR, Form.FUNCTION))
-        named = {*policy.kernels, *policy.signatures, *policy.scalars.fit_family, *policy.ranked}
-        looks = policy.by_value or policy.needs_kernels or row.name in {"pow", *named}
-        plain = all(isinstance(rule, TypeRule) and not rule.kernel for rule in (own, other))
-        if question.arity != 2 or looks or not plain or (row.symbol and own is not other):
-            return None
-        return id(own), id(other), form, row.family, row.name in KEEPS_BITS, bool(row.symbol)
-
-    def _names_no_other(self, name: str) -> bool:
-        """Whether texts have the name of an operation only where any other's would stand."""
-        other = re.compile(rf"\b{name}\b(?!: | is not defined for | promotes nothing|\()")
-        return not any(other.search(text) for text, named, _ in self.lines if named == name)
+        return list(zip(*numbers, strict=True))
 
     def _like_arrays(self, name: str) -> dict[Entry, Entry]:
         """From each 0-d array to the array that all is said alike of: where the rule does not look
@@ -239,36 +227,29 @@ class Asked:
         return self.entering[key], self._answer(case, operands)
 
     def _answer(self, case: Case, operands: tuple[Entry, ...]) -> int:
-        """The number of what the operation answers; all that it hangs on is asked first."""
-        others = case.otherwise(Form.FUNCTION), case.otherwise(Form.OPERATOR)
+        """The number of what the operation answers: one for operations of which the same is said,
+        but for the name."""
         refused = isinstance(case.plan, Refusal)  # the words on a scalar that does not fit advise
         write = remedy(self.policy, case.name, case.seen, case.form) if refused else ""
-        said = *others, case.rules_answer.reason, write
-        asked = [e.label if e.rank is Rank.SCALAR else e.dtype for e in operands]
+        signature = "" if isinstance(case.decided, Refusal) else case.signature()
+        others = case.otherwise(Form.FUNCTION), case.otherwise(Form.OPERATOR)
+        texts = *others, signature, case.rules_answer.reason, write, *case.rule_said()
+        reason = case.plan.reason if isinstance(case.plan, Refusal) else ""
+        said = tuple([text and self.named(text, case.name) for text in (*texts, reason)])
         notes = self._notes(case, operands)
-        key = case.name, case.form, case.plan, said, notes, *asked
+        asked = [e.label if e.rank is Rank.SCALAR else e.dtype for e in operands]
+        key = said, case.ending_by(), notes, *asked
         if key not in self.answering:
-            answer = self._answering(case, operands, said, notes)
+            answer = (
+                self._dtype(case.rules_answer.dtype, operands),
+                int(case.rules_answer.weak),
+                self._lines((*case.rule_said(), *case.ending()), operands, case.name),
+                tuple(self._cast(cast, operands) for cast in case.casts()),
+                *self._lines(texts[:5], operands, case.name),
+                notes,
+            )
             self.answering[key] = self.pools["answering"][answer]
         return self.answering[key]
-
-    def _answering(
-        self,
-        case: Case,
-        operands: tuple[Entry, ...],
-        said: tuple[str, str, str, str],
-        notes: tuple[int, ...],
-    ) -> tuple[Hashable, ...]:
-        """What the operation answers; the page reads it in this order."""
-        signature = "" if isinstance(case.decided, Refusal) else case.signature()
-        return (
-            self._dtype(case.rules_answer.dtype, operands),
-            int(case.rules_answer.weak),
-            self._lines((*case.rule_said(), *case.ending()), operands, case.name),
-            tuple(self._cast(cast, operands) for cast in case.casts()),
-            *self._lines((*said[:2], signature, *said[2:]), operands, case.name),
-            notes,
-        )
 
     def _notes(self, case: Case, operands: tuple[Entry, ...]) -> tuple[int, ...]:
         """The numbers of the notes, which are about operands whatever the operation."""
@@ -300,11 +281,15 @@ class Asked:
             known = self.lines.get((text, name, dtypes)) if text else 0
             if known is None:
                 made = self.mark(text, self.letters(tuple(entry.dtype for entry in operands)))
-                if name and name in made:
-                    made = re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", made)
+                made = self.named(made, name) if name else made
                 known = self.lines[text, name, dtypes] = self.pools["lines"][made]
             found.append(known)
         return tuple(found)
+
+
+def _named(text: str, name: str) -> str:
+    """A text with a mark for the name of an operation."""
+    return re.sub(rf"(?<![\w.{MARK}]){name}(?!\w)", f"{MARK}n", text) if name in text else text
 
 
 def _letters(dtypes: tuple[DType, ...]) -> dict[str, str]:

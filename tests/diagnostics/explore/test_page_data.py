@@ -8,6 +8,7 @@ import random
 import re
 import zlib
 from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,7 +16,9 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray import pages
+from promoarray.diagnostics.ask.observer import DEFAULT
 from promoarray.diagnostics.explore.answers import (
+    ALIKE,
     MARK,
     SCALARS,
     Marker,
@@ -24,6 +27,7 @@ from promoarray.diagnostics.explore.answers import (
     questions,
 )
 from promoarray.diagnostics.explore.page import explore_json, explore_page
+from promoarray.operations import BY_SYMBOL
 from promoarray.policies import as_policy
 from promoarray.promotion.plan import Operand, Rank, Refusal
 
@@ -213,24 +217,20 @@ def test_marks_are_filled_in_exactly() -> None:
         mark("¤", {})
 
 
-@pytest.mark.slow
-def test_operations_that_share_a_table_have_one_rule() -> None:
-    """Where a rule may look at the name of its operation, every operation is asked."""
-    policy = as_policy("tensorflow")
-    asked = tuple(question for question in questions() if question.op in ("+", "-", "*"))
-    page = page_data(page_of(("tensorflow",), asked))
-    stored = page["policies"][0]
-    for name in ("add", "multiply", "subtract"):
-        op = [question[1] for question in page["questions"]].index(name)
-        shown = tuple(entries(policy))
-        for i, j in ((0, 0), (3, len(shown) - 3), (len(shown) - 6, 2)):
-            expected = pa.explain(
-                {"add": "+", "multiply": "*", "subtract": "-"}[name],
-                shown[i].entered,
-                shown[j].entered,
-                policy=policy,
-            )
-            assert lines_of(page, stored, op, (i, j)) == list(expected.steps)
+@pytest.mark.parametrize("name", DEFAULT)
+def test_operators_left_out_of_a_common_page_give_the_same_dtypes(name: str) -> None:
+    policy, wrong = as_policy(name), []
+    shown = [Operand(entry.dtype, entry.rank) for entry in entries(policy)]
+    for symbol, others in ALIKE.items():
+        first, *rest = (BY_SYMBOL[each].name for each in (symbol, *others))
+        for operands in product(shown, repeat=2):
+            plan = policy.plan(first, operands)
+            expected = None if isinstance(plan, Refusal) else plan.result
+            for other in rest:
+                found = policy.plan(other, operands)
+                if (None if isinstance(found, Refusal) else found.result) is not expected:
+                    wrong.append((other, *map(str, operands)))
+    assert wrong == []
 
 
 def test_the_page_is_one_file_that_asks_for_nothing_else() -> None:
@@ -251,6 +251,8 @@ def test_a_page_of_common_dtypes_says_what_one_of_all_says() -> None:
         assert "float32" in labels
         assert "bool" in labels
         assert "float8_e4m3fn" not in labels
+        assert ("int64[]" in labels) == stored["ranks"]
+        assert "int8[]" not in labels
         assert wrong_words(common, stored["name"], FEW, 4) == []
         casts = [each["casts"] for each in everything["policies"] if each["name"] == stored["name"]]
         assert [stored["casts"]["dtypes"]] == [each["dtypes"] for each in casts]
@@ -260,8 +262,8 @@ def test_operators_are_common_and_few_functions_of_two() -> None:
     common, every = questions(every=False), questions()
     assert set(common) < set(every)
     left_out = {question.op for question in set(every) - set(common)}
-    assert {"atan2", "vecdot", "logical_and"} <= left_out
-    assert not left_out & {"+", "@", "maximum", "where", "sum", "sqrt"}
+    assert {"atan2", "vecdot", "logical_and", "!=", ">"} <= left_out
+    assert not left_out & {"+", "@", "<", "&", "maximum", "where", "sum", "sqrt"}
 
 
 def test_templates_are_files_of_the_package() -> None:
