@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import atexit
 import os
 import pickle
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,9 @@ from promoarray.diagnostics.run.steps import ALL, Training
 
 VARIABLE = "PROMOARRAY_COMPARE"
 """Names the folder, in the environment of the program and of the processes that it starts."""
+
+COMPILED = "JAX_COMPILATION_CACHE_DIR"
+"""Names the folder in which JAX keeps what it compiles, in the environment."""
 
 STARTUP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "startup")
 """The folder with ``sitecustomize``, which reads the files ``hooks`` and ``texts``, too."""
@@ -93,6 +98,9 @@ class Task:
         environment = {VARIABLE: folder, "PYTHONPATH": os.pathsep.join(paths)}
         if self.all_frames:
             environment["PROMOARRAY_TRACEBACK"] = "full"
+        if "jax" in self.recorded_libraries and COMPILED not in os.environ:
+            environment[COMPILED] = _compiled()
+            environment["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
         # What Numba compiles is asked of its policy as Python runs it, line by line.
         in_python = any(name.partition("@")[0] == "numba" for name in self.policies)
         return environment | {"NUMBA_DISABLE_JIT": "1"} if in_python else environment
@@ -125,6 +133,14 @@ class Findings:
     probed: tuple[Any, ...] = ()
     # of a program that called ``sys.exit`` as it handled an error: the same if it went on after it
     went_on: Findings | None = None
+
+
+@cache
+def _compiled() -> str:
+    """The folder with what JAX compiles, which the next run of the command reads."""
+    folder = tempfile.TemporaryDirectory(prefix="promoarray-", ignore_cleanup_errors=True)
+    atexit.register(folder.cleanup)
+    return folder.name
 
 
 def texts_in(folder: str) -> str:

@@ -22,7 +22,7 @@ from promoarray.diagnostics.record.report import RecordedReport
 from promoarray.diagnostics.run.ending import AutoCast
 from promoarray.diagnostics.run.frameworks import expected
 from promoarray.diagnostics.run.program import Ended, of_script
-from promoarray.diagnostics.run.task import Task
+from promoarray.diagnostics.run.task import COMPILED, Task
 
 torch_only = pytest.mark.skipif(find_spec("torch") is None, reason="needs PyTorch")
 
@@ -89,6 +89,18 @@ def test_what_pip_has_installed_elsewhere_on_the_path_is_a_library(
     assert {name for _, name in report.calls} >= {"multiply"}
     assert "add" not in {name for _, name in report.calls}
     assert ran(files({"main.py": "import theirs"})).imported == ()
+
+
+def test_what_jax_compiles_is_kept_for_the_next_run_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(COMPILED, raising=False)
+    first, second = (Task(framework="jax").write(str(tmp_path)) for _ in range(2))
+    assert Path(first[COMPILED]).is_dir()
+    assert first[COMPILED] == second[COMPILED]
+    assert COMPILED not in Task(framework="torch").write(str(tmp_path))
+    monkeypatch.setenv(COMPILED, "where the user keeps it")
+    assert COMPILED not in Task(framework="jax").write(str(tmp_path))
 
 
 def test_a_program_that_is_rewritten_has_imported_what_it_is_rewritten_for(files: Files) -> None:
