@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Command
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("torch")
@@ -70,12 +68,6 @@ def exported(change: str, *, lines: bool) -> None:
     onnx.save(model, "net.onnx")
 
 
-def align(*words: str) -> Any:
-    command = [sys.executable, "-m", "promoarray", "align", *words, "--json"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    return ran.returncode, json.loads(ran.stdout) if ran.stdout else ran.stderr
-
-
 @pytest.mark.parametrize("lines", [True, False])
 @pytest.mark.parametrize(
     ("change", "line", "cause"),
@@ -87,28 +79,22 @@ def align(*words: str) -> Any:
     ],
 )
 def test_a_dtype_that_changed_on_export_is_told_with_the_program_s_line(
-    change: str, line: int, cause: str, lines: bool, tmp_path: Path, monkeypatch: Any
+    change: str, line: int, cause: str, lines: bool, command: Command
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("net.py").write_text(PROGRAM)
+    command.write(PROGRAM, "net.py")
     exported(change, lines=lines)
-    status, data = align("net.py", "net.onnx")
+    data = command("align net.py net.onnx --json", status=int(bool(cause))).data
     assert [each["cause"] for each in data["differences"]] == [cause] * bool(cause)
     for each in data["differences"]:
         assert not lines or each["second"]["line"] == line
-    assert (status, data["not_paired"]) == (int(bool(change)), [])
+    assert data["not_paired"] == []
 
 
-def test_a_file_stands_first_and_a_damaged_one_is_an_error(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("net.py").write_text(PROGRAM)
+def test_a_file_stands_first_and_a_damaged_one_is_an_error(command: Command) -> None:
+    command.write(PROGRAM, "net.py")
     exported("", lines=True)
-    assert align("net.onnx", "net.py")[0] == 0
-    status, data = align("net.onnx", "net.onnx")
-    assert (status, data["differences"]) == (0, [])
+    command("align net.onnx net.py", status=0)
+    assert command("align net.onnx net.onnx --json", status=0).data["differences"] == []
     Path("cut.onnx").write_bytes(Path("net.onnx").read_bytes()[:200])
-    status, said = align("net.py", "cut.onnx")
-    assert status == 2
+    said = command("align net.py cut.onnx", status=2).err
     assert "cut.onnx is no ONNX model, or a damaged one" in said
