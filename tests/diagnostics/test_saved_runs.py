@@ -173,9 +173,7 @@ def test_a_stop_is_explained_of_a_recording(command: Command) -> None:
     assert asked["stopped"] == ran["stopped"]
 
 
-def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
-    program: Path, command: Command
-) -> None:
+def test_a_source_that_nothing_makes_is_refused(program: Path, command: Command) -> None:
     command("compare program.py --save run.zip")
     data = member()
     data["flows"][0]["operations"][-1]["sources"][0] = [[99, 0]]
@@ -183,9 +181,12 @@ def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
     assert "nothing makes 99" in command("compare damaged.zip", status=2).err
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
+def test_what_nobody_recorded_is_refused(program: Path, command: Command) -> None:
+    def operation(data: Any) -> Any:
+        every = data["flows"][0]["operations"]
+        return next(each for each in every if len(each["operands"]) == 2)
+
+    operations = [
         {"kind": "other"},
         {"results": ["f80"]},
         {"operands": [], "sources": []},
@@ -196,31 +197,17 @@ def test_what_feeds_an_operation_is_checked_as_a_run_is_read(
         {"operands": [{"code": "i64", "value": 1e308}] * 2},
         {"name": "nosuch"},
         {"results": ["f64", "f64"]},
-    ],
-)
-def test_operations_that_nobody_recorded(damage: Any, program: Path, command: Command) -> None:
+    ]
+    places = [{"file": "a\0b"}, {"extent": [1, 2, 3]}]
+    damages = [(operation, each) for each in operations]
+    damages += [(lambda data: data["sites"][0], each) for each in places]
     command("compare program.py --save run.zip")
-    data = member()
-    every = data["flows"][0]["operations"]
-    next(each for each in every if len(each["operands"]) == 2).update(damage)
-    put(data)
-    assert "is no recording" in command("compare damaged.zip", status=2).err
-
-
-@pytest.mark.parametrize("damage", [{"file": "a\0b"}, {"extent": [1, 2, 3]}])
-def test_places_that_are_none(damage: Any, program: Path, command: Command) -> None:
-    command("compare program.py --save run.zip")
-    data = member()
-    data["sites"][0].update(damage)
-    put(data)
-    assert "is no recording" in command("compare damaged.zip", status=2).err
-
-
-def test_calls_of_no_kind(program: Path, command: Command) -> None:
-    command("compare program.py --save run.zip")
-    data = member()
-    data["calls"] = [[["nosuch", "add"], 1]]
-    put(data)
+    for part, damage in damages:
+        data = member()
+        part(data).update(damage)
+        put(data)
+        assert "is no recording" in command("compare damaged.zip", status=2).err, damage
+    put(member() | {"calls": [[["nosuch", "add"], 1]]})
     assert "calls of a kind nosuch" in command("compare damaged.zip", status=2).err
 
 
@@ -257,21 +244,13 @@ def test_data_that_left_the_policy_is_not_examined_in_a_saved_run(
         assert asked[name] == ran[name], name
 
 
-def test_two_formats_do_not_go_together_of_a_saved_run_either(
-    program: Path, command: Command
-) -> None:
+def test_what_does_not_go_with_a_saved_run(program: Path, command: Command) -> None:
     command("compare program.py --save run.zip")
+    for option in ("--run-all", "--stop", "--run=torch", "--save=other.json"):
+        assert "is a recording" in command("compare run.zip", option, status=2).err
     captured = command("compare run.zip --json --format sarif", status=2)
     assert captured.out == ""
     assert "--json and --format sarif do not go together" in captured.err
-
-
-@pytest.mark.parametrize("option", ["--run-all", "--stop", "--run=torch", "--save=other.json"])
-def test_what_runs_a_program_does_not_go_with_a_saved_run(
-    option: str, program: Path, command: Command
-) -> None:
-    command("compare program.py --save run.zip")
-    assert "is a recording" in command("compare run.zip", option, status=2).err
 
 
 def test_a_pytorch_program_is_asked_again(command: Command) -> None:

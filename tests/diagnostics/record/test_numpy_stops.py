@@ -26,6 +26,10 @@ def test_what_numpy_1_does_where_the_program_stops(line: str, command: Command) 
     assert (stopped["line"], stopped["expression"]) == (3, expression)
     assert stopped["answers"]["numpy@2"]["dtype"] is None
     assert stopped["answers"]["numpy@1"]["dtype"] == dtype
+
+
+def test_the_report_names_what_tries_edits(command: Command) -> None:
+    command.write("import numpy as np\nnp.uint8(300)\n")
     said = " ".join(command("compare program.py --policies numpy@1", status=3).out.split())
     assert "promoarray port program.py, which tries" in said
 
