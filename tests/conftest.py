@@ -11,6 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 from command import Command
+from sampled import WHOLE
 
 import promoarray as pa
 from promoarray.promotion import registry
@@ -20,8 +21,8 @@ MANY_PLANS = 5000
 
 pytest_plugins = ["pytester"]  # for the tests of the plugin
 
-# A slow machine is no failure; what a test may take is pytest's business.
-hypothesis.settings.register_profile("promoarray", deadline=None)
+# A slow machine is no failure; what a test may take is pytest's business. Each run draws others.
+hypothesis.settings.register_profile("promoarray", deadline=None, max_examples=100 if WHOLE else 40)
 hypothesis.settings.load_profile("promoarray")
 
 

@@ -115,7 +115,7 @@ def operands_of(
 ) -> Iterable[tuple[Any, Any]]:
     """Some pairs in turn; of all dtypes more for one operation of each family."""
     every = all_operands_of(policy, name, ones, dtypes)
-    part = 3 if dtypes is not NUMBERS else 2 if name in FIRST else 11
+    part = 6 if dtypes is not NUMBERS else 4 if name in FIRST else 22
     return turns(every, part, [*OPERATIONS].index(name) + POLICIES.index(policy.name))
 
 

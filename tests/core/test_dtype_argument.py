@@ -45,7 +45,7 @@ def test_the_short_way_answers_as_the_long_one(policy: str, function: Callable[.
                 continue
             given = samples(dtype)
             # The policies take turns with the pairs of dtypes.
-            for asked in turns(ASKED, 3, at + POLICIES.index(policy)):
+            for asked in turns(ASKED, 6, at + POLICIES.index(policy)):
                 calls = [lambda x=x, t=asked: function(x, dtype=t) for x in given]
                 calls += [lambda x=given[2], t=asked: function(x, axis=0, dtype=t)]
                 with pa.trace():

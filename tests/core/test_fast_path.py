@@ -84,7 +84,7 @@ def test_two_arrays_of_any_dtypes(policy: str, name: str) -> None:
     with pa.policy(policy):
         # Names and policies take turns: the fast path knows nothing of either.
         turn = [*FORWARD].index(name) + POLICIES.index(policy)
-        for a, b in turns(product(STANDARD, STANDARD), 2, turn):
+        for a, b in turns(product(STANDARD, STANDARD), 4, turn):
             wrong += disagreements(name, sample(a, 1), sample(b, 1))
     assert wrong == []
 
@@ -96,7 +96,7 @@ def test_a_python_scalar_on_either_side(policy: str, name: str) -> None:
     with pa.policy(policy):
         turn = [*FORWARD].index(name) + POLICIES.index(policy)
         every = product((dt.bool, dt.int8, dt.float32, dt.complex64), SCALARS)
-        for dtype, scalar in turns(every, 3, turn):
+        for dtype, scalar in turns(every, 6, turn):
             x = sample(dtype, 1)
             wrong += disagreements(name, x, scalar) + disagreements(name, scalar, x)
     assert wrong == []

@@ -135,7 +135,7 @@ def test_proposals_for_one_operand(policy: str) -> None:
 def test_proposals_for_two_operands(policy: str) -> None:
     """Policies take turns in the operations, of which most answer alike, and in the pairs."""
     turn = POLICIES.index(policy)
-    wrong = checked(as_policy(policy), turns(BINARY, 3, turn), 4, turn)
+    wrong = checked(as_policy(policy), turns(BINARY, 3, turn), 8, turn)
     assert not wrong, "\n".join(wrong[:20])
 
 

@@ -32,7 +32,7 @@ def refusals(policy: str, name: str) -> list[tuple[tuple[Operand, ...], str]]:
     """Pairs that the policy refuses, with the error's text."""
     rules, found = as_policy(policy), []
     # Policies take turns with the pairs: those of one framework have most rules in common.
-    for a, b in turns(product(DTYPES, DTYPES), 2, POLICIES.index(policy) + OPERATORS.index(name)):
+    for a, b in turns(product(DTYPES, DTYPES), 4, POLICIES.index(policy) + OPERATORS.index(name)):
         operands = Operand(a), Operand(b)
         plan = rules.plan(name, operands)
         if isinstance(plan, Refusal):

@@ -117,7 +117,7 @@ def test_what_compiled_code_takes_is_what_the_rule_says(name: str) -> None:
         if dtype not in CONCRETE:
             continue
         # Policies share rules and dtypes, and take turns with the numbers.
-        some = sampled(numbers, 5, at + policies.index(name))
+        some = sampled(numbers, 10, at + policies.index(name))
         ways = {fit: entering(policy, dtype, fit) for fit in rules(policy)}
         ways[policy.assigning] = assigning(policy, dtype)
         for fit, (compiled, asked) in ways.items():

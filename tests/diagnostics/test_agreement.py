@@ -195,6 +195,6 @@ def test_a_policy_that_agrees_does_the_same(run: str) -> None:
     at = POLICIES.index(run)
     found = []
     for turn, code in enumerate(DTYPES):
-        names = turns(CALLS, 160, at * len(DTYPES) + 13 * turn)
+        names = turns(CALLS, 320, at * len(DTYPES) + 13 * turn)
         found += false_agreements(names, run, BY_CODE[code])
     assert not found

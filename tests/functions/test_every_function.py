@@ -188,7 +188,7 @@ def test_how_an_array_lies_in_memory_changes_nothing(lying: str) -> None:
         x = LYING[lying](arrays(dtype, (4, 3)))
         copied = pa.asarray(x, copy=True)
         assert not np.asarray(x).flags.c_contiguous or lying == "broadcast"
-        for name, recipe in turns(RECIPES.items(), 2, turn):  # dtypes and layouts take turns
+        for name, recipe in turns(RECIPES.items(), 4, turn):  # dtypes and layouts take turns
             ours, plain = tried(recipe, x), tried(recipe, copied)
             if isinstance(ours, type) or isinstance(plain, type):
                 fine = ours is plain
@@ -276,7 +276,7 @@ def test_what_a_policy_does_not_compute_is_refused_with_a_reason(policy: str) ->
     xp, wrong = pa.namespace(policy), []
     for turn, dtype in enumerate(CONCRETE, REFUSING.index(policy)):
         x = xp.asarray(arrays(dtype, (2, 3)))
-        for name, recipe in turns(RECIPES.items(), 2, turn):  # dtypes and policies take turns
+        for name, recipe in turns(RECIPES.items(), 4, turn):  # dtypes and policies take turns
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 try:

@@ -78,7 +78,7 @@ def questions(xp: Any, turn: int) -> Iterator[Call]:
     given, every = operands(DTYPES[::2]), operands(DTYPES)
     asked: dict[str, Iterable[tuple[Any, ...]]] = {
         "result_type": [
-            *turns(product(given, repeat=2), 8, turn),
+            *turns(product(given, repeat=2), 16, turn),
             *product(few, repeat=1),
             *product(few, repeat=3),
         ],
@@ -86,7 +86,7 @@ def questions(xp: Any, turn: int) -> Iterator[Call]:
         "iinfo": product(every),
     }
     pairs = [*product(every, DTYPES[::3]), *product(DTYPES[::3], every)]
-    asked |= dict.fromkeys(("promote_types", "can_cast"), turns(pairs, 6, turn))
+    asked |= dict.fromkeys(("promote_types", "can_cast"), turns(pairs, 12, turn))
     for name, each in asked.items():
         for args in each:
             yield f"{name}{args}", partial(getattr(xp, name), *args)
@@ -112,7 +112,7 @@ def made(xp: Any, turn: int) -> Iterator[Call]:
             for name in ("zeros", "ones")
         ]
         calls += [(f"full {n!r} of {dtype}", partial(xp.full, 2, n, dtype=dtype)) for n in NUMBERS]
-        yield from turns(calls, 2, turn + at)
+        yield from turns(calls, 6, turn + at)
     for dtype, (name, ways) in product(
         COUNTED, {"arange": RANGES, "linspace": LINES, "eye": EYES}.items()
     ):
@@ -133,7 +133,7 @@ def alike(xp: Any, turn: int) -> Iterator[Call]:
                 (f"full_like({source}, {n!r}, {dtype})", partial(xp.full_like, x, n, dtype=dtype))
                 for n in NUMBERS
             ]
-            yield from turns(calls, 4, turn + at)
+            yield from turns(calls, 12, turn + at)
 
 
 # --- asarray -------------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def wrapped(xp: Any, turn: int) -> Iterator[Call]:
     """Arrays that are wrapped or cast."""
     for (at, source), dtype in product(enumerate(SOURCES), CONCRETE):
         given = SOURCES[source](xp, STORED[dtype])
-        for asked, copy in turns(product(ASKED, (None, True)), 6, at + turn):
+        for asked, copy in turns(product(ASKED, (None, True)), 12, at + turn):
             run = partial(xp.asarray, given, dtype=asked, copy=copy)
             yield f"{source} {dtype} as {asked}, {copy}", partial(shared, run, given, copy)
 
@@ -199,7 +199,7 @@ OF_LISTS = [
 def listed(xp: Any, turn: int) -> Iterator[Call]:
     """Lists of numbers: long ones first, and then short ones."""
     for at, dtype in enumerate(OF_LISTS):
-        some = turns(LISTS[::-1], 3, at + turn)
+        some = turns(LISTS[::-1], 9, at + turn)
         for data in [*some, *reversed(some)]:
             yield f"{data} as {dtype}", partial(xp.asarray, data, dtype=dtype)
 
@@ -216,7 +216,7 @@ def joined(xp: Any, turn: int) -> Iterator[Call]:
     members.append(type(members[0])._wrap(np.asarray(2.0, np.float32), dt.weak_float))
     lists = [list(pair) for pair in product(members, [*members, 1.5, True, np.float32(2.5)])]
     lists += [[members[0]], members[::4], [members[0]] * 8, [members[0]] * 9, [[members[0]]]]
-    for given, dtype in turns(product(lists, (None, dt.float32, dt.int8)), 8, turn):
+    for given, dtype in turns(product(lists, (None, dt.float32, dt.int8)), 16, turn):
         yield f"{given} as {dtype}", partial(xp.asarray, given, dtype=dtype)
 
 
@@ -264,7 +264,7 @@ def operations(xp: Any, turn: int) -> Iterator[Call]:
     for (at, dtype), lay in product(enumerate(NARROW), LAYOUTS):
         with pa.policy("numpy"):
             x, y = (lay(pa.asarray(each).astype(dtype)._buffer) for each in pairs(dtype))
-        for run in turns((*OF_TWO, *OF_ONE), 3, turn + at):
+        for run in turns((*OF_TWO, *OF_ONE), 6, turn + at):
             given = (x, y) if run in OF_TWO else (x,)
             yield f"{run} of {dtype}, {x.strides}", partial(of_arrays, run, xp, *given)
 
@@ -285,7 +285,7 @@ def ordered(xp: Any, turn: int) -> Iterator[Call]:
             special = PARTS if dtype.kind is Kind.FLOAT else COMPLEX
             if dtype.kind in (Kind.FLOAT, Kind.COMPLEX):
                 given.append(pa.asarray(np.array(special)).astype(dtype)._buffer)
-        for run, values in turns(product(ORDERS, given), 3, turn + at):
+        for run, values in turns(product(ORDERS, given), 6, turn + at):
             yield f"{run} of {values}", partial(of_arrays, run, xp, values)
 
 
