@@ -35,7 +35,13 @@ def console(file: IO[str] | None = None) -> Console:
     if made.no_color or not made.is_terminal:
         width = made.width if made.is_terminal or "COLUMNS" in os.environ else PIPE_WIDTH
         made = Console(
-            file=file, highlight=False, emoji=False, color_system=None, markup=True, width=width
+            file=file,
+            highlight=False,
+            emoji=False,
+            color_system=None,
+            width=width,
+            force_terminal=made.is_terminal,
+            force_jupyter=False,  # rich would display an empty output beside what is captured
         )
     return made
 

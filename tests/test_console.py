@@ -36,6 +36,15 @@ def test_a_matrix_goes_on_below_where_the_screen_ends(
     assert sum(line.split()[:1] == ["x"] for line in lines) == (1 if columns > 16 else 3)
 
 
+def test_in_a_notebook_text_is_displayed_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = type("ZMQInteractiveShell", (), {})
+    monkeypatch.setattr("builtins.get_ipython", notebook, raising=False)
+    shown: list[object] = []
+    monkeypatch.setattr("rich.jupyter.display", lambda *given: shown.append(given))
+    assert text("a [bold]table[/]") == "a table"
+    assert not shown
+
+
 def test_a_matrix_in_a_pipe_has_a_line_for_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     rows = [["", *(f"column{n}" for n in range(40))], ["x", *map(str, range(40))]]

@@ -23,6 +23,15 @@ name, scaled = "𝄞", pixels / 255
 total = xp.sum(pixels, axis=0)
 """
 
+# The editor shows Markdown, as VS Code and Neovim do.
+CAPABILITIES = lsp.ClientCapabilities(
+    text_document=lsp.TextDocumentClientCapabilities(
+        hover=lsp.HoverClientCapabilities(
+            content_format=[lsp.MarkupKind.Markdown, lsp.MarkupKind.PlainText]
+        )
+    )
+)
+
 
 class Editor:
     """A client, and what the server has told it."""
@@ -46,7 +55,7 @@ class Editor:
     async def begin(self, root: Path, *options: str, folders: Sequence[Path] = ()) -> None:
         await self.client.start_io(sys.executable, "-m", "promoarray", "lsp", *options)
         asked = lsp.InitializeParams(
-            capabilities=lsp.ClientCapabilities(),
+            capabilities=CAPABILITIES,
             root_uri=root.as_uri(),
             process_id=None,
             workspace_folders=[lsp.WorkspaceFolder(each.as_uri(), each.name) for each in folders],
@@ -75,6 +84,12 @@ class Editor:
     def save(self, uri: str) -> None:
         document = lsp.TextDocumentIdentifier(uri)
         self.client.text_document_did_save(lsp.DidSaveTextDocumentParams(document))
+
+    async def actions(self, uri: str, line: int) -> Any:
+        at = lsp.Range(lsp.Position(line, 4), lsp.Position(line, 4))
+        document = lsp.TextDocumentIdentifier(uri)
+        params = lsp.CodeActionParams(document, at, lsp.CodeActionContext([]))
+        return await self.client.text_document_code_action_async(params)
 
     async def shown(self, uri: str) -> int:
         await self.heard()
@@ -122,7 +137,10 @@ def test_findings_are_at_their_lines_with_edits_that_apply(root: Path) -> None:
         start, end = first.range.start, first.range.end
         assert (start.line, start.character) == (3, 21)  # of UTF-16: the clef has two
         assert (first.code, first.source) == ("dtype", "promoarray")
-        assert "float32 under torch@2.13" in first.message
+        answer, run, edit = first.message.splitlines()
+        assert answer == "uint8 / Python int: float32 under torch@2.13;"
+        assert run == "float64 in the run under numpy@2."
+        assert edit == "Write xp.astype(pixels, xp.float64) / 255 for torch@2.13."
         document = lsp.TextDocumentIdentifier(uri)
         params = lsp.CodeActionParams(document, first.range, lsp.CodeActionContext([first]))
         (action,) = await editor.client.text_document_code_action_async(params)
@@ -131,7 +149,8 @@ def test_findings_are_at_their_lines_with_edits_that_apply(root: Path) -> None:
         assert change.new_text == "xp.astype(pixels, xp.float64) / 255"
         at = lsp.HoverParams(document, lsp.Position(3, 0))
         hover = await editor.client.text_document_hover_async(at)
-        assert "divide(uint8, Python int) is float64 under numpy@2, 1 time" in hover.contents.value
+        ran = "divide(uint8, Python int) is float64 under numpy@2, 1 time"
+        assert hover.contents.value == f"```text\n{ran}\n```"
         at = lsp.HoverParams(document, lsp.Position(1, 0))
         assert await editor.client.text_document_hover_async(at) is None
 
@@ -146,14 +165,47 @@ def test_an_edit_for_several_kinds_is_offered_once(root: Path, command: Command)
     async def asked(editor: Editor) -> None:
         await editor.heard()
         uri = editor.open(root / "model.py", text)
-        at = lsp.Range(lsp.Position(2, 4), lsp.Position(2, 4))
-        params = lsp.CodeActionParams(
-            lsp.TextDocumentIdentifier(uri), at, lsp.CodeActionContext([])
-        )
-        (action,) = await editor.client.text_document_code_action_async(params)
+        (action,) = await editor.actions(uri, 2)
         assert action.title.endswith("pa.uint64) for torch@2.13, onnx@25")
 
     edit(root, "--policies", "torch,onnx", asked=asked)
+
+
+def test_an_edit_brings_its_import(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".promoarray").mkdir()
+    text = '"""A model."""\nfrom torch import ones, uint8\ny = ones(2, dtype=uint8).sum(0)\n'
+    (tmp_path / "model.py").write_text(text, encoding="utf-8")
+    command("compare model.py --policies paddle --save .promoarray/model.zip", status=1)
+
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        uri = editor.open(tmp_path / "model.py", text)
+        (action,) = await editor.actions(uri, 2)
+        edit, new = action.edit.changes[uri]
+        assert edit.new_text == "ones(2, dtype=uint8).to(torch.int64).sum(0)"
+        assert (new.range.start, new.new_text) == (lsp.Position(1, 0), "import torch\n")
+
+    edit(tmp_path, "--policies", "paddle", asked=asked)
+
+
+def test_an_expression_of_several_lines(root: Path, command: Command) -> None:
+    text = PROGRAM.replace("pixels / 255", "(pixels  # of eight bits\n    / 255)")
+    (root / "model.py").write_text(text, encoding="utf-8")
+    command("compare model.py --policies torch --save .promoarray/model.zip", status=1)
+
+    async def asked(editor: Editor) -> None:
+        await editor.heard()
+        uri = editor.open(root / "model.py", text)
+        at = lsp.HoverParams(lsp.TextDocumentIdentifier(uri), lsp.Position(4, 6))
+        hover = await editor.client.text_document_hover_async(at)
+        assert "divide(uint8, Python int)" in hover.contents.value
+        assert not await editor.actions(uri, 4)  # which would drop the comment
+
+    edit(root, "--policies", "torch", asked=asked)
 
 
 def test_a_text_that_was_not_run_shows_nothing(root: Path) -> None:

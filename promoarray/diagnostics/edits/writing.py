@@ -64,14 +64,7 @@ class Writer:
         if not new:
             return []
         module, text = self.words.module, self.source.text
-        body, at = self.source.tree.body, 0
-        while at < len(body) and _comes_first(body[at], at):
-            at += 1
-        first: Any = body[at]
-        line = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", ()))])
-        if at:
-            line = min(line, (body[at - 1].end_lineno or 0) + 1)
-        start = self.source.offset(line, 0)
+        start = self.source.offset(import_line(self.source.tree.body), 0)
         line_end = "\r\n" if "\r\n" in text else "\n"
         written = f"import {module}{'' if new == module else f' as {new}'}{line_end}"
         return [Piece(start, start, written, (start, len(text) + 1), True)]
@@ -247,6 +240,16 @@ def dtype_argument(call: ast.Call) -> Any:
 
 _DTYPE_AT = {"array": 1, "asarray": 1, "asanyarray": 1, "full": 2, "zeros": 1, "ones": 1}
 """Functions that store numbers in a dtype, and where it stands among their arguments."""
+
+
+def import_line(body: list[ast.stmt]) -> int:
+    """Return the line of a file before which an import can stand."""
+    at = 0
+    while at < len(body) and _comes_first(body[at], at):
+        at += 1
+    first: Any = body[at]
+    line: int = min([first.lineno, *(d.lineno for d in getattr(first, "decorator_list", ()))])
+    return min(line, (body[at - 1].end_lineno or 0) + 1) if at else line
 
 
 def _comes_first(statement: ast.stmt, at: int) -> bool:

@@ -260,6 +260,7 @@ class Finding:
     count: int = field(default=1, compare=False)  # how often it was met
     # whether only the operands differ, because of an earlier line
     inherited: bool = field(default=False, compare=False)
+    imports: str = field(default="", compare=False)  # what the file has to import for the edit
 
     @property
     def names(self) -> frozenset[str]:
@@ -325,10 +326,11 @@ def of_divergence(divergence: Divergence) -> Iterator[Finding]:
         if answer.origin:
             kind = "dtype" if answer.dtype else "refuse"
             kind = UNKNOWN if answer.origin == UNKNOWN else kind
-            edit = answer.fix.text if answer.fix is not None else ""
+            edit, needed = (answer.fix.text, answer.fix.imports) if answer.fix else ("", "")
             what = spelled(divergence), divergence.name, divergence.operands, under, _name(run)
             said = *places, *what, _name(answer), answer.reason, edit, divergence.count
-            yield Finding(kind, answer.origin == ROOT, name, *said, answer.origin != ROOT)
+            root = answer.origin == ROOT
+            yield Finding(kind, root, name, *said, inherited=not root, imports=needed)
 
 
 def _name(answer: Answer) -> str:

@@ -20,7 +20,6 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from promoarray.diagnostics.findings.classify import Ignored
-from promoarray.diagnostics.findings.results import edits_in
 from promoarray.diagnostics.lsp.recorded import (
     Recorded,
     as_run,
@@ -31,6 +30,7 @@ from promoarray.diagnostics.lsp.recorded import (
 )
 from promoarray.diagnostics.model.kinds import KINDS
 from promoarray.diagnostics.model.lost import CHECKS
+from promoarray.diagnostics.render.replacements import replacements
 from promoarray.diagnostics.render.words import Place, message
 from promoarray.diagnostics.run.frameworks import named
 from promoarray.diagnostics.spans import Span, span_of
@@ -137,7 +137,7 @@ class Served:
             kind = place[0].kind
             yield lsp.Diagnostic(
                 _range(span_of(place[0].place)),
-                message(place),
+                message(place, "\n"),
                 SEVERITIES[LEVELS[kind]],
                 code=kind,
                 source="promoarray",
@@ -146,30 +146,35 @@ class Served:
     def actions(self, params: Any) -> list[Any]:
         """Return the edits of the places in a range, each once for all its policies."""
         uri, asked = params.text_document.uri, params.range
-        found: dict[tuple[str, str], tuple[Any, list[str]]] = {}
+        found: dict[tuple[tuple[Span, str], ...], list[str]] = {}
         for place in self.places(_path(uri)):
-            span = span_of(place[0].place)
-            at = _range(span)
-            if span.whole and at.start.line <= asked.end.line and asked.start.line <= at.end.line:
-                for text, policies in edits_in(place).items():
-                    found.setdefault((str(at), text), (at, []))[1].extend(filter(None, policies))
+            at = _range(span_of(place[0].place))
+            if at.start.line <= asked.end.line and asked.start.line <= at.end.line:
+                for _, policies, parts in replacements(place):
+                    found.setdefault(parts, []).extend(filter(None, policies))
         return [
             lsp.CodeAction(
-                f"Write {text}" + f" for {', '.join(dict.fromkeys(policies))}" * bool(policies),
+                f"Write {parts[0][1]}" + f" for {', '.join(dict.fromkeys(names))}" * bool(names),
                 lsp.CodeActionKind.QuickFix,
-                edit=lsp.WorkspaceEdit({uri: [lsp.TextEdit(at, text)]}),
+                edit=lsp.WorkspaceEdit(
+                    {uri: [lsp.TextEdit(_range(span), text) for span, text in parts]}
+                ),
             )
-            for (_, text), (at, policies) in found.items()
+            for parts, names in found.items()
         ]
 
     def hover(self, params: Any) -> Any:
-        """Return what ran at a line, and what is found there."""
+        """Return what ran at a line; editors show what is found there by themselves."""
         file = _path(params.text_document.uri)
         said = dict.fromkeys(seen_at(self._of_file(file), file, params.position.line + 1))
         if not said:
             return None
-        # Text of a program is no markup.
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, "\n".join(said)))
+        text, able = "\n".join(said), self.server.client_capabilities.text_document
+        kinds = able and able.hover and able.hover.content_format
+        if kinds and kinds[0] == lsp.MarkupKind.Markdown:
+            # As code: editors make links of torch@2.13 elsewhere.
+            return lsp.Hover(lsp.MarkupContent(kinds[0], f"```text\n{text}\n```"))
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, text))
 
 
 def main(args: argparse.Namespace) -> int:

@@ -8,7 +8,8 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from promoarray.console import counted
+from promoarray.console import counted, visible
+from promoarray.core.call_site import Site
 from promoarray.diagnostics.check.gathered import Found, gathered
 from promoarray.diagnostics.check.meant import SHARE
 from promoarray.diagnostics.check.report import Report as Losses
@@ -16,7 +17,7 @@ from promoarray.diagnostics.findings.classify import NEW, Ignored, judged
 from promoarray.diagnostics.findings.results import findings
 from promoarray.diagnostics.model.flow import COMPARED, Given, RecordedOperation
 from promoarray.diagnostics.record.saved import NotSaved, is_saved, read
-from promoarray.diagnostics.render.words import Place, by_place, message
+from promoarray.diagnostics.render.words import Place, by_place
 from promoarray.diagnostics.run.frameworks import named, policies_for
 from promoarray.dtypes import BY_CODE
 
@@ -87,23 +88,25 @@ def recordings(root: str, given: Iterable[str]) -> Iterator[str]:
 
 
 def seen_at(found: Iterable[Recorded], file: str, line: int) -> Iterator[str]:
-    """Yield what ran at a line, and what is found there."""
+    """Yield what ran at a line."""
     for recorded in found:
         for each in recorded.operations.get(file, ()):
-            if each.place.program.line == line and each.results:
+            if _stands_at(each.place.program, line) and each.results:
                 operands = ", ".join(map(_operand, each.operands))
                 results = ", ".join(BY_CODE[code].name for code in each.results)
                 under = f"under {each.policy}, {counted(each.count, 'time')}"
-                yield f"{each.name}({operands}) is {results} {under}"
-        for place in recorded.places.get(file, ()):
-            if place[0].place.line == line:
-                yield message(place)
+                yield visible(f"{each.name}({operands}) is {results} {under}")
 
 
 def _operand(given: Given) -> str:
     if given.code:
         return BY_CODE[given.code].name + "[]" * given.flat
     return f"Python {type(given.value).__name__}"
+
+
+def _stands_at(site: Site, line: int) -> bool:
+    last = site.extent[2] if site.extent and site.column >= 0 else site.line
+    return site.line <= line <= last
 
 
 def _path(file: str) -> str:

@@ -285,7 +285,7 @@ def _row(row: Row) -> str:
 
 
 def _small(text: str) -> str:
-    return f"<small>{prose(text)}</small>" if text else ""
+    return f" <small>{prose(text)}</small>" if text else ""  # a notebook may show no styles
 
 
 def _paragraph(text: str) -> str:

@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 from promoarray.console import visible
 from promoarray.diagnostics.findings.classify import KNOWN, NEW, Judged
-from promoarray.diagnostics.findings.results import edits_in
 from promoarray.diagnostics.model.kinds import KINDS, Kind
 from promoarray.diagnostics.model.lost import CHECKS
+from promoarray.diagnostics.render.replacements import replacements
 from promoarray.diagnostics.render.words import Place, by_place, message, title
 from promoarray.diagnostics.spans import Span, base_folder, relative, span_of
 
@@ -191,23 +191,23 @@ def _result(judged: Judged, place: Place) -> Data:
         span,
         (first.source, first.operation, *first.operands, first.run, "root" * first.root),
         relatedLocations=[inside | {"message": {"text": "computed here"}}] if inside else [],
-        fixes=[*_fixes(place, span)],
+        fixes=[*_fixes(place)],
         baselineState=("unchanged" if known else "new") if judged.baseline else "",
         properties={"policies": [each.policy for each in place if each.policy]},
     )
 
 
-def _fixes(place: Place, span: Span) -> Iterator[Data]:
+def _fixes(place: Place) -> Iterator[Data]:
     """The edits of a place, each for the policies that it is for."""
-    text = span.text()
-    if not text or ("\n" in text and "#" in text):  # an edit would drop the comments in between
-        return
-    for edit, names in edits_in(place).items():
-        written = {"deletedRegion": _region(span), "insertedContent": {"text": edit}}
+    for edit, names, parts in replacements(place):
+        written = [
+            {"deletedRegion": _region(span), "insertedContent": {"text": text}}
+            for span, text in parts
+        ]
         yield {
             "description": {"text": plain(f"Write {edit} for {', '.join(names)}")},
             "artifactChanges": [
-                {"artifactLocation": _artifact(span.file), "replacements": [written]}
+                {"artifactLocation": _artifact(parts[0][0].file), "replacements": written}
             ],
         }
 

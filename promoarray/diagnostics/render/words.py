@@ -39,8 +39,8 @@ def by_place(findings: Iterable[Finding]) -> list[Place]:
     return [tuple(place) for place in places.values()]
 
 
-def message(place: Place) -> str:
-    """Say what the policies make of a place, and what to write."""
+def message(place: Place, between: str = " ") -> str:
+    """Say what the policies make of a place, and what to write; ``between`` its parts."""
     first = place[0]
     answers: dict[tuple[str, str], list[str]] = {}
     for each in place:
@@ -53,7 +53,8 @@ def message(place: Place) -> str:
     if first.inside:
         said.append(f"computed at {name_of(first.inside)}")
     wanted = [f"Write {edit} for {listed(names)}." for edit, names in edits_in(place).items()]
-    return visible(" ".join([f"{first.what}: {'; '.join(said)}.", *wanted]))
+    answered = [f"{each};" for each in said[:-1]] + [f"{said[-1]}."]
+    return f"{visible(first.what)}: {between.join(map(visible, [*answered, *wanted]))}"
 
 
 def _said(says: str, reason: str, policies: list[str]) -> str:

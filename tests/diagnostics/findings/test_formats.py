@@ -107,6 +107,16 @@ def test_a_fix_would_drop_no_comment(compare: Command, tmp_path: Path) -> None:
     assert "Write xp.astype(x, xp.float64) * 1.5 for torch@2.13." in result["message"]["text"]
 
 
+def test_a_fix_brings_the_import_that_it_needs(compare: Command, tmp_path: Path) -> None:
+    text = "from promoarray import asarray, uint8\ny = asarray([1], dtype=uint8) / 2\n"
+    (result,) = validated(compare(write(tmp_path, text), "--format", "sarif").data)["results"]
+    (change,) = result["fixes"][0]["artifactChanges"]
+    edit, new = [each["insertedContent"]["text"] for each in change["replacements"]]
+    assert (new, edit[:10]) == ("import promoarray as pa\n", "pa.astype(")
+    at = change["replacements"][1]["deletedRegion"]
+    assert at == {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 1}
+
+
 def test_fingerprints_stay_where_lines_move(compare: Command, tmp_path: Path) -> None:
     def prints() -> list[str]:
         run = validated(compare(script, "--format", "sarif").data)
