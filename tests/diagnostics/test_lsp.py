@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -253,6 +254,16 @@ def test_a_file_that_is_written_elsewhere_shows_nothing(root: Path) -> None:
     edit(root, asked=asked)
 
 
+def test_two_recordings_of_a_program_show_a_finding_once(root: Path) -> None:
+    first = root / ".promoarray" / "model.zip"
+    (root / ".promoarray" / "again.zip").write_bytes(first.read_bytes())
+
+    async def asked(editor: Editor) -> None:
+        assert await editor.shown((root / "model.py").as_uri()) == 2
+
+    edit(root, "--policies", "torch", asked=asked)
+
+
 def test_each_folder_of_the_workspace(root: Path) -> None:
     (root / "other").mkdir()
 
@@ -272,7 +283,8 @@ def test_a_program_that_has_changed_since_is_told(root: Path) -> None:
     async def asked(editor: Editor) -> None:
         await editor.heard()
         (said,) = editor.messages
-        assert "model.py" in said
+        recorded = os.path.join(".promoarray", "model.zip")
+        assert said.startswith(f"model.py has changed since it was recorded in {recorded}")
 
     edit(root, asked=asked)
 

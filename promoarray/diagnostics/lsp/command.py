@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import linecache
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -88,7 +88,10 @@ class Served:
             self._publish(file)
         self._shown = files
         for error in {each.error for each in self.found} - {""} - self._told:
-            self.server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, error))
+            said = error  # in the little room that editors have for it
+            for root in self._roots():
+                said = said.replace(os.path.join(root, ""), "")
+            self.server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, said))
             self._told.add(error)
 
     def changed(self, params: Any) -> None:
@@ -98,10 +101,9 @@ class Served:
             self._publish(file)
 
     def _recordings(self) -> Iterator[tuple[str, tuple[tuple[int, int], Recorded]]]:
-        workspace, args = self.server.workspace, self._args
-        roots = [to_fs_path(each.uri) for each in workspace.folders.values()]
-        for root in roots or [workspace.root_path]:
-            for path in recordings(root or os.getcwd(), args.recordings):
+        args = self._args
+        for root in self._roots():
+            for path in recordings(root, args.recordings):
                 try:
                     stat = os.stat(path)
                 except OSError:  # it is gone meanwhile
@@ -113,6 +115,11 @@ class Served:
                     found = read_recording(path, args.policies or "", Ignored.by(args))
                 yield path, (written, found)
 
+    def _roots(self) -> list[str]:
+        workspace = self.server.workspace
+        folders = [to_fs_path(each.uri) for each in workspace.folders.values()]
+        return [root or os.getcwd() for root in folders or [workspace.root_path]]
+
     def _publish(self, file: str) -> None:
         document = self._documents().get(file)  # the editor's own name of a linked file
         uri, shown = document.uri if document else Path(file).as_uri(), [*self._diagnostics(file)]
@@ -122,10 +129,10 @@ class Served:
         """The texts that the editor has open, by their files."""
         return {_path(each.uri): each for each in self.server.workspace.text_documents.values()}
 
-    def places(self, file: str) -> Iterator[Place]:
-        """Yield what is shown of a file: nothing where its text is not the one that was run."""
-        for each in self._of_file(file):
-            yield from each.places.get(file, ())
+    def places(self, file: str) -> Iterable[Place]:
+        """Return what is shown of a file: nothing where its text is not the one that was run."""
+        found = self._of_file(file)
+        return dict.fromkeys(place for each in found for place in each.places.get(file, ()))
 
     def _of_file(self, file: str) -> Iterator[Recorded]:
         document = self._documents().get(file)
