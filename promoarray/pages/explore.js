@@ -31,7 +31,7 @@ function ask(policy, op, labels) {
   if (data.questions[op][0] === ASTYPE) return askCast(policy, labels);
   const numbers = labels.map((each) => entryOf(policy, each));
   const missing = labels[numbers.indexOf(undefined)];
-  if (missing !== undefined) return { missing, result: null };
+  if (missing !== undefined) return { missing, result: null, left_out: holds(policy, missing) };
   const [entering, answering] = policy.tables[op];
   const [row, column] = numbers.length > 1 ? numbers : [0, numbers[0]];
   const answer = policy.rows[answering[row]][column];
@@ -44,6 +44,12 @@ function ask(policy, op, labels) {
     result: made[0] === REFUSED ? null : dtype(made[0]),
     weak: made[1], entering: policy.entering[policy.rows[entering[row]][column]],
   };
+}
+
+// Whether a policy has a dtype, though the page may not ask it about that.
+function holds(policy, label) {
+  const name = label.replace("[]", "");
+  return policy.casts.dtypes.includes(data.dtypes.findIndex((each) => each[0] === name));
 }
 
 function askCast(policy, labels) {
@@ -74,8 +80,8 @@ function expression(op, labels) {
   return symbol && labels.length === 2 ? labels.join(` ${symbol} `) : `${name}(${labels.join(", ")})`;
 }
 
-const what = (answer) =>
-  answer.result === null ? "refused" : dtypeName(answer.result) + (answer.weak ? " (weak)" : "");
+const what = (answer) => answer.left_out ? "not on this page"
+  : answer.result === null ? "refused" : dtypeName(answer.result) + (answer.weak ? " (weak)" : "");
 
 // The sections of an explanation, as `promoarray explain` prints them: [heading, lines].
 function sections(policy, op, labels, answer) {
@@ -265,9 +271,8 @@ const headline = (policy, answer) => `${expression(state.op, state.cell)} is ${w
 
 function told(policy, answer) {
   if (answer.missing) {
-    const name = answer.missing.replace("[]", ""), number = data.dtypes.findIndex((each) => each[0] === name);
-    const held = policy.casts.dtypes.includes(number);
-    return `<p class="reason">${escaped(held ? ALL(`${answer.missing} beside other dtypes`) : `${policy.title} has no ${name}`)}</p>`;
+    const name = answer.missing.replace("[]", "");
+    return `<p class="reason">${escaped(answer.left_out ? ALL(`${answer.missing} beside other dtypes`) : `${policy.title} has no ${name}`)}</p>`;
   }
   const names = policy.ranks ? state.cell : state.cell.map((name) => name.replace("[]", ""));
   const [reason, write] = answer.cast
@@ -463,8 +468,11 @@ function readLink() {
   state.other = given.has("with") ? found(given.get("with")) : -1;
   if (given.has("op")) {
     const op = given.get("op"), number = data.questions.findIndex((each) => each.slice(0, 3).includes(op));
-    if (number < 0) problems.push(data.every ? `There is no operation ${op}` : ALL(`operation ${op}`));
-    else state.op = number;
+    if (number >= 0) state.op = number;
+    else {
+      problems.push(data.every ? `There is no operation ${op}` : ALL(`operation ${op}`));
+      given.delete("cell");
+    }
   }
   state.cell = given.has("cell") ? given.get("cell").split(",").map((each) => each.trim()) : null;
   if (state.cell && state.cell.length !== Math.min(question()[3], 2)) state.cell = null;

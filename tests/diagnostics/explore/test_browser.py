@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,18 @@ def test_a_link_to_what_is_not_there_says_so(show: Any) -> None:
     shown = show("policy=torch&op=add")
     assert "no policy torch" in shown.page.inner_text("#problem")
     assert "promoarray explore --policies torch" in shown.page.inner_text("#problem")
+
+
+def test_what_a_common_page_leaves_out_is_no_refusal(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "common.html"
+    asked = [question for question in questions(every=False) if question.op in SHOWN]
+    path.write_text(explore_page([as_policy("paddle@3.3")], asked=asked, every=False), "utf-8")
+    with closing(Shown(browser, path.as_uri(), "op=add&cell=float8_e5m2,float32")) as shown:
+        assert "float8_e5m2 + float32 is not on this page" in shown.headline()
+        assert "promoarray explore --all" in shown.page.inner_text("#told")
+    with closing(Shown(browser, path.as_uri(), "op=greater&cell=int8,float32")) as shown:
+        assert "no operation greater" in shown.page.inner_text("#problem")
+        assert "int8" not in shown.headline()
 
 
 def test_the_matrix_by_keys(show: Any) -> None:
