@@ -1,12 +1,56 @@
-"""Checks of the operands of linear algebra: matrices, square ones, tolerances."""
+"""Operands of linear algebra, matrices, square ones and tolerances: checks, and docstrings."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from promoarray.core.operands import as_array, require_one_namespace
+from promoarray.functions._docs import template
 from promoarray.functions.data_types import astype
 from promoarray.parray import AnyArray, PArray
+
+_TEXT = """
+    Parameters
+    ----------
+    {x}
+        {takes}
+    {option}
+
+    Returns
+    -------
+    {kind}
+        {result}
+
+    Raises
+    ------
+    PromotionError
+        {refuses}
+    ValueError
+        {invalid}
+    """
+
+of_matrices = template(
+    _TEXT,
+    x="x : array, shape (..., M, N)",
+    takes="",
+    option="",
+    kind="PArray",
+    refuses="If the policy does not factor matrices of the dtype.",
+    invalid="If there are fewer than two axes.",
+)
+of_square = partial(
+    of_matrices,
+    x="x : array, shape (..., M, M)",
+    takes="Float or complex matrices; NumPy and JAX take integers too.",
+    invalid="If a matrix is not square.",
+)
+
+RTOL = """
+    rtol : float or array, shape (...), optional
+        Singular values below ``rtol`` times the largest count as 0. Default: the machine epsilon
+        times ``max(M, N)``, under every policy.
+    """
 
 
 def matrices(x: AnyArray, name: str) -> PArray:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from promoarray.core.fast_path import fast_call
 from promoarray.errors import quoted
-from promoarray.linalg.arguments import matrices, square
+from promoarray.linalg.arguments import matrices, of_matrices, of_square, square
 from promoarray.parray import AnyArray, PArray
 
 _eig, _eigvals, _eigh, _eigvalsh = map(fast_call, ("eig", "eigvals", "eigh", "eigvalsh"))
@@ -44,27 +44,18 @@ class SVDResult(NamedTuple):
     Vh: PArray
 
 
-def cholesky(x: AnyArray, /, *, upper: bool = False) -> PArray:
-    """Factor Hermitian, positive-definite matrices into a triangle and its conjugate transpose.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Only one triangle is read.
+@of_square(
+    takes="Only one triangle is read.",
+    option="""
     upper : bool
         Return the upper triangle ``U`` with ``x = U^H @ U``, not the lower one.
-
-    Returns
-    -------
-    PArray, shape (..., M, M)
-        Dtypes as in ``inv``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square or not positive definite.
+    """,
+    kind="PArray, shape (..., M, M)",
+    result="Dtypes as in ``inv``.",
+    invalid="If a matrix is not square or not positive definite.",
+)
+def cholesky(x: AnyArray, /, *, upper: bool = False) -> PArray:
+    """Factor Hermitian, positive-definite matrices into a triangle and its conjugate transpose.
 
     Examples
     --------
@@ -75,26 +66,17 @@ def cholesky(x: AnyArray, /, *, upper: bool = False) -> PArray:
     return _cholesky(square(x, "cholesky"), upper=upper)
 
 
-def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
-    """Factor matrices into orthonormal columns and an upper triangle.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, N)
+@of_matrices(
+    option="""
     mode : {"reduced", "complete"}
         Whether ``Q`` has K = min(M, N) columns, or K = M.
-
-    Returns
-    -------
-    QRResult
-        ``Q``, shape (..., M, K), and ``R``, shape (..., K, N); dtypes as in ``inv``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If there are fewer than two axes, or no such mode.
+    """,
+    kind="QRResult",
+    result="``Q``, shape (..., M, K), and ``R``, shape (..., K, N); dtypes as in ``inv``.",
+    invalid="If there are fewer than two axes, or no such mode.",
+)
+def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+    """Factor matrices into orthonormal columns and an upper triangle.
 
     Examples
     --------
@@ -107,27 +89,22 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
     return QRResult(*_qr(matrices(x, "qr"), mode=mode))
 
 
-def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
-    """Factor matrices into ``U @ diag(S) @ Vh``.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, N)
+@of_matrices(
+    option="""
     full_matrices : bool
         Whether ``U`` and ``Vh`` are square, or have K = min(M, N) columns and rows.
-
-    Returns
-    -------
-    SVDResult
-        ``U``, ``S``, shape (..., K), in descending order, and ``Vh``. ``S`` is real (in MindSpore
-        of the dtype of ``x``); dtypes else as in ``inv``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If there are fewer than two axes, or the computation does not converge because of NaN.
+    """,
+    kind="SVDResult",
+    result=(
+        "``U``, ``S``, shape (..., K), in descending order, and ``Vh``. ``S`` is real (in "
+        "MindSpore of the dtype of ``x``); dtypes else as in ``inv``."
+    ),
+    invalid=(
+        "If there are fewer than two axes, or the computation does not converge because of NaN."
+    ),
+)
+def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
+    """Factor matrices into ``U @ diag(S) @ Vh``.
 
     Examples
     --------
@@ -138,24 +115,15 @@ def svd(x: AnyArray, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*_svd(matrices(x, "svd"), full_matrices=full_matrices))
 
 
+@of_matrices(
+    kind="PArray, shape (..., min(M, N))",
+    result="``S`` of ``svd``, of its dtype.",
+    invalid=(
+        "If there are fewer than two axes, or the computation does not converge because of NaN."
+    ),
+)
 def svdvals(x: AnyArray, /) -> PArray:
     """Return the singular values of matrices, in descending order.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, N)
-
-    Returns
-    -------
-    PArray, shape (..., min(M, N))
-        ``S`` of ``svd``, of its dtype.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If there are fewer than two axes, or the computation does not converge because of NaN.
 
     Examples
     --------
@@ -166,27 +134,17 @@ def svdvals(x: AnyArray, /) -> PArray:
     return _svdvals(matrices(x, "svdvals"))
 
 
+@of_square(
+    kind="EigResult",
+    result=(
+        "``eigenvalues``, shape (..., M), in no order, and ``eigenvectors``, shape (..., M, M), "
+        "in columns. Complex under every policy, as the standard has them: NumPy's own are real "
+        "where all of them happen to be."
+    ),
+    invalid="If a matrix is not square or not finite.",
+)
 def eig(x: AnyArray, /) -> EigResult:
     """Return eigenvalues and eigenvectors of square matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Float or complex matrices; NumPy and JAX take integers too.
-
-    Returns
-    -------
-    EigResult
-        ``eigenvalues``, shape (..., M), in no order, and ``eigenvectors``, shape (..., M, M), in
-        columns. Complex under every policy, as the standard has them: NumPy's own are real
-        where all of them happen to be.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square or not finite.
 
     Examples
     --------
@@ -197,25 +155,13 @@ def eig(x: AnyArray, /) -> EigResult:
     return EigResult(*_eig(square(x, "eig")))
 
 
+@of_square(
+    kind="PArray, shape (..., M)",
+    result="In no order, complex under every policy.",
+    invalid="If a matrix is not square or not finite.",
+)
 def eigvals(x: AnyArray, /) -> PArray:
     """Return the eigenvalues of square matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Float or complex matrices; NumPy and JAX take integers too.
-
-    Returns
-    -------
-    PArray, shape (..., M)
-        In no order, complex under every policy.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square or not finite.
 
     Examples
     --------
@@ -225,26 +171,17 @@ def eigvals(x: AnyArray, /) -> PArray:
     return _eigvals(square(x, "eigvals"))
 
 
+@of_square(
+    takes="Only the lower triangle is read.",
+    kind="EighResult",
+    result=(
+        "``eigenvalues``, shape (..., M), in ascending order, real (in TensorFlow of the dtype "
+        "of ``x``), and ``eigenvectors``, shape (..., M, M), in columns. Dtypes else as in "
+        "``inv``."
+    ),
+)
 def eigh(x: AnyArray, /) -> EighResult:
     """Return eigenvalues and eigenvectors of Hermitian matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Only the lower triangle is read.
-
-    Returns
-    -------
-    EighResult
-        ``eigenvalues``, shape (..., M), in ascending order, real (in TensorFlow of the dtype of
-        ``x``), and ``eigenvectors``, shape (..., M, M), in columns. Dtypes else as in ``inv``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
 
     Examples
     --------
@@ -257,25 +194,13 @@ def eigh(x: AnyArray, /) -> EighResult:
     return EighResult(*_eigh(square(x, "eigh")))
 
 
+@of_square(
+    takes="Only the lower triangle is read.",
+    kind="PArray, shape (..., M)",
+    result="In ascending order, of the dtype that ``eigh`` gives.",
+)
 def eigvalsh(x: AnyArray, /) -> PArray:
     """Return the eigenvalues of Hermitian matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Only the lower triangle is read.
-
-    Returns
-    -------
-    PArray, shape (..., M)
-        In ascending order, of the dtype that ``eigh`` gives.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from promoarray.core.operands import as_array
 from promoarray.core.shapes import axes_in, number
 from promoarray.errors import quoted
 from promoarray.functions.manipulation import moveaxis
-from promoarray.linalg.arguments import matrices, tolerance
+from promoarray.linalg.arguments import RTOL, matrices, of_matrices, tolerance
 from promoarray.parray import AnyArray, PArray
 
 _matrix_norm = fast_call("matrix_norm", "keepdims", "ord", texts=("fro", "nuc"))
@@ -17,33 +17,27 @@ _vector_norm = fast_call("vector_norm", "axis", "keepdims", "ord")
 _matrix_rank = fast_call("matrix_rank", "rtol")
 
 
-@names_keywords
-def matrix_norm(
-    x: AnyArray, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
-) -> PArray:
-    """Return a norm of matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, N)
+@of_matrices(
+    option="""
     keepdims : bool
         Keep the last two axes with length 1.
     ord : {"fro", "nuc", 1, 2, inf, -1, -2, -inf}
         Frobenius, nuclear, the largest sum of a column, the largest singular value, the largest sum
         of a row; with a minus sign the smallest ones.
-
-    Returns
-    -------
-    PArray, shape (...)
-        Real, except in TensorFlow, Paddle and MindSpore: of the dtype of a complex ``x``. Integers
-        have norms in NumPy, JAX and MindSpore, and as integers in ONNX.
-
-    Raises
-    ------
-    PromotionError
-        If the policy has no norm of the dtype.
-    ValueError
-        If there are fewer than two axes, or no such norm.
+    """,
+    kind="PArray, shape (...)",
+    result=(
+        "Real, except in TensorFlow, Paddle and MindSpore: of the dtype of a complex ``x``. "
+        "Integers have norms in NumPy, JAX and MindSpore, and as integers in ONNX."
+    ),
+    refuses="If the policy has no norm of the dtype.",
+    invalid="If there are fewer than two axes, or no such norm.",
+)
+@names_keywords
+def matrix_norm(
+    x: AnyArray, /, *, keepdims: bool = False, ord: float | Literal["fro", "nuc"] | None = "fro"
+) -> PArray:
+    """Return a norm of matrices.
 
     Examples
     --------
@@ -152,28 +146,13 @@ def norm(
     return moveaxis(found, (-2, -1), axes) if keepdims else found
 
 
+@of_matrices(
+    option=RTOL,
+    kind="PArray, shape (...)",
+    result="Of int64; int32 in JAX without x64, TensorFlow, MindSpore and Paddle 2.6.",
+)
 def matrix_rank(x: AnyArray, /, *, rtol: Any = None) -> PArray:
     """Count the singular values of matrices that are not nearly 0.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, N)
-    rtol : float or array, shape (...), optional
-        Singular values below ``rtol`` times the largest count as 0. Default: the machine epsilon
-        times ``max(M, N)``, under every policy.
-
-    Returns
-    -------
-    PArray, shape (...)
-        Of int64; int32 in JAX without x64, TensorFlow, MindSpore and Paddle
-        2.6.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If there are fewer than two axes.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from promoarray.core.operands import as_array
 from promoarray.core.shapes import axis_in
 from promoarray.errors import quoted
 from promoarray.functions.data_types import astype
-from promoarray.linalg.arguments import matrices, square
+from promoarray.linalg.arguments import matrices, of_matrices, square
 from promoarray.linalg.systems import inv
 from promoarray.parray import AnyArray, AnyDType, PArray
 
@@ -155,28 +155,19 @@ def diagonal(x: AnyArray, /, *, offset: int = 0) -> PArray:
     return _diagonal(matrices(x, "diagonal"), offset=offset)
 
 
-def trace(x: AnyArray, /, *, offset: int = 0, dtype: AnyDType | None = None) -> PArray:
-    """Sum a diagonal of matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, N)
+@of_matrices(
+    option="""
     offset : int
         0 is the main diagonal, 1 the next above.
     dtype : dtype_like, optional
         Default: the dtype that the policy sums ``x`` up in; see ``sum``.
-
-    Returns
-    -------
-    PArray, shape (...)
-        Of ``dtype``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy sums up no such dtype.
-    ValueError
-        If there are fewer than two axes.
+    """,
+    kind="PArray, shape (...)",
+    result="Of ``dtype``.",
+    refuses="If the policy sums up no such dtype.",
+)
+def trace(x: AnyArray, /, *, offset: int = 0, dtype: AnyDType | None = None) -> PArray:
+    """Sum a diagonal of matrices.
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from promoarray.core.fast_path import fast_call
 from promoarray.core.operands import as_array
-from promoarray.linalg.arguments import matrices, square, tolerance
+from promoarray.linalg.arguments import RTOL, matrices, of_matrices, of_square, square, tolerance
 from promoarray.parray import AnyArray, PArray
 
 _solve, _inv, _det, _slogdet = map(fast_call, ("solve", "inv", "det", "slogdet"))
@@ -57,25 +57,16 @@ def solve(x1: AnyArray, x2: AnyArray, /) -> PArray:
     return _solve(stack, sides)
 
 
+@of_square(
+    kind="PArray, shape (..., M, M)",
+    result=(
+        "Of the dtype of ``x``; of integers float64 in NumPy, a float in JAX. The others refuse "
+        "them."
+    ),
+    invalid="If a matrix is not square or is singular.",
+)
 def inv(x: AnyArray, /) -> PArray:
     """Return the inverse of square matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Float or complex matrices; NumPy and JAX take integers too.
-
-    Returns
-    -------
-    PArray, shape (..., M, M)
-        Of the dtype of ``x``; of integers float64 in NumPy, a float in JAX. The others refuse them.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square or is singular.
 
     Examples
     --------
@@ -86,27 +77,13 @@ def inv(x: AnyArray, /) -> PArray:
     return _inv(square(x, "inv"))
 
 
+@of_matrices(
+    option=RTOL,
+    kind="PArray, shape (..., N, M)",
+    result="Dtypes as in ``inv``. TensorFlow and MindSpore take real floats only.",
+)
 def pinv(x: AnyArray, /, *, rtol: Any = None) -> PArray:
     """Return the Moore-Penrose pseudo-inverse of matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, N)
-    rtol : float or array, shape (...), optional
-        Singular values below ``rtol`` times the largest count as 0. Default: the machine epsilon
-        times ``max(M, N)``, under every policy.
-
-    Returns
-    -------
-    PArray, shape (..., N, M)
-        Dtypes as in ``inv``. TensorFlow and MindSpore take real floats only.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If there are fewer than two axes.
 
     Examples
     --------
@@ -118,25 +95,12 @@ def pinv(x: AnyArray, /, *, rtol: Any = None) -> PArray:
     return _pinv(array, rtol=tolerance(rtol, array))
 
 
+@of_square(
+    kind="PArray, shape (...)",
+    result="Dtypes as in ``inv``.",
+)
 def det(x: AnyArray, /) -> PArray:
     """Return the determinant of square matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Float or complex matrices; NumPy and JAX take integers too.
-
-    Returns
-    -------
-    PArray, shape (...)
-        Dtypes as in ``inv``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
 
     Examples
     --------
@@ -150,27 +114,16 @@ def det(x: AnyArray, /) -> PArray:
     return _det(square(x, "det"))
 
 
+@of_square(
+    kind="SlogdetResult",
+    result=(
+        "``sign`` and ``logabsdet``, both of shape (...); the latter is -inf where a matrix is "
+        "singular. It is real except in TensorFlow, Paddle and MindSpore, which keep the "
+        "complex dtype of a complex matrix. Dtypes else as in ``inv``."
+    ),
+)
 def slogdet(x: AnyArray, /) -> SlogdetResult:
     """Return sign and logarithm of the determinant of square matrices.
-
-    Parameters
-    ----------
-    x : array, shape (..., M, M)
-        Float or complex matrices; NumPy and JAX take integers too.
-
-    Returns
-    -------
-    SlogdetResult
-        ``sign`` and ``logabsdet``, both of shape (...); the latter is -inf where a matrix is
-        singular. It is real except in TensorFlow, Paddle and MindSpore, which keep the
-        complex dtype of a complex matrix. Dtypes else as in ``inv``.
-
-    Raises
-    ------
-    PromotionError
-        If the policy does not factor matrices of the dtype.
-    ValueError
-        If a matrix is not square.
 
     Examples
     --------
