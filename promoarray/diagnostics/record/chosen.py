@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from promoarray.core.call_site import Site, source_of
+from promoarray.core.call_site import Site
+from promoarray.diagnostics.edits.source import read
 
 
 def chooses(node: ast.AST, part: ast.AST) -> bool:
@@ -65,38 +66,14 @@ _WITHOUT_EFFECT = (
 )
 
 
-# -- the source -----------------------------------------------------------------------------------
-
-
-def nodes_around(site: Site) -> list[ast.AST]:
+@lru_cache(maxsize=1024)
+def nodes_around(site: Site) -> tuple[ast.AST, ...]:
     """Return what stands around an expression in its source, the innermost first, with itself."""
-    if not site.extent:
-        return []
-    parents = _parents(source_of(site.file))
-    found = next((n for n in parents if _extent(n) == site.extent), None)
+    extent: Any = site.extent
+    source = read(site.file) if extent else None
+    found: Any = next(reversed(source.at(extent)), None) if source is not None else None
     around: list[ast.AST] = []
-    while found is not None:
+    while source is not None and found not in (None, source.tree):
         around.append(found)
-        found = parents.get(found)
-    return around
-
-
-def _extent(node: Any) -> tuple[Any, ...]:
-    return tuple(
-        getattr(node, name, None)
-        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    )
-
-
-@lru_cache(maxsize=64)
-def _parents(source: str) -> dict[ast.AST, ast.AST | None]:
-    """What every node of a source stands in."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    return {
-        child: None if isinstance(node, ast.Module) else node
-        for node in ast.walk(tree)
-        for child in ast.iter_child_nodes(node)
-    }
+        found = source.parents[found]
+    return tuple(around)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from promoarray.diagnostics.model.lost import NAN, OVERFLOW, WRAP, LostPlace
@@ -53,7 +53,7 @@ _MULTIPLIERS = frozenset(
 by, or add."""
 
 
-def _scrambles(around: list[ast.AST]) -> bool:
+def _scrambles(around: Sequence[ast.AST]) -> bool:
     """Whether a statement has a number that only hashes and random generators have."""
     inner = [node for node in around if isinstance(node, (ast.expr, ast.Assign, ast.AugAssign))]
     whole = inner[-1:]  # the outermost
@@ -92,7 +92,7 @@ _REPLACE = frozenset(
 )
 
 
-def _named(around: list[ast.AST]) -> Iterator[str]:
+def _named(around: Sequence[ast.AST]) -> Iterator[str]:
     """The names of functions around an expression, and of what it is assigned to."""
     for node in around:
         match node:

@@ -15,7 +15,8 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from promoarray import dtypes as dt
-from promoarray.core.call_site import part_of, site_of, source_of
+from promoarray.core.call_site import part_of, site_of
+from promoarray.diagnostics.record.chosen import nodes_around
 from promoarray.dtypes import CONCRETE, WEAK, DType
 from promoarray.promotion.cast_losses import loss
 
@@ -151,8 +152,10 @@ _BY_NAME = {dtype.name: dtype for dtype in CONCRETE}
 def cast_at_once(frame: FrameType) -> DType | None:
     """Return what the expression at which a frame stands is cast to there; None if it is not."""
     site = site_of(frame.f_code, frame.f_lasti, frame.f_lineno)
-    name = _casts(source_of(site.file)).get(site.extent, "")
-    return _BY_NAME.get(name.removesuffix("_"))
+    match nodes_around(site)[1:3]:
+        case [ast.Attribute() as method, ast.Call() as call] if call.func is method:
+            return _BY_NAME.get(_cast_by(call).removesuffix("_"))
+    return None
 
 
 def ends_alike(weak: DType, target: DType, defaults: Iterable[DType]) -> bool:
@@ -170,30 +173,16 @@ def ends_alike(weak: DType, target: DType, defaults: Iterable[DType]) -> bool:
     return weak in (dt.weak_bool, dt.weak_int) or not any(loss(target, d) for d in {*defaults})
 
 
-@lru_cache(maxsize=64)
-def _casts(source: str) -> dict[tuple[int, ...], str]:
-    """From where an expression stands in a file to the name of what it is cast to."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    return {
-        (x.lineno, x.col_offset, x.end_lineno or 0, x.end_col_offset or 0): name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        for x, name in _cast_by(node)
-    }
-
-
-def _cast_by(call: ast.Call) -> Iterable[tuple[ast.expr, str]]:
-    """The expression that a call casts, and to what."""
+def _cast_by(call: ast.Call) -> str:
+    """The dtype that the call of a method casts to; "" if it is no cast."""
     match call:
-        case ast.Call(ast.Attribute(x, "astype" | "to" | "type"), [dtype], []):
-            yield x, _last_name(dtype)
-        case ast.Call(ast.Attribute(x, "astype" | "to"), [], [ast.keyword("dtype", dtype)]):
-            yield x, _last_name(dtype)
-        case ast.Call(ast.Attribute(x, method), [], []) if method in _METHODS:
-            yield x, _METHODS[method]
+        case ast.Call(ast.Attribute(_, "astype" | "to" | "type"), [dtype], []):
+            return _last_name(dtype)
+        case ast.Call(ast.Attribute(_, "astype" | "to"), [], [ast.keyword("dtype", dtype)]):
+            return _last_name(dtype)
+        case ast.Call(ast.Attribute(_, method), [], []):
+            return _METHODS.get(method, "")
+    return ""
 
 
 def _last_name(dtype: Any) -> str:
