@@ -74,6 +74,23 @@ class Known(NamedTuple):
         return cls(both, tells, heard.within, checked, None, None, *counted, operations)
 
 
+class Given(NamedTuple):
+    """A call that is to be carried out, as ``native/`` hands it over."""
+
+    func: Any
+    name: str
+    handler: Handler
+    frame: FrameType
+    carry_out: Callable[..., Any]
+    args: Any
+    kwargs: Any
+
+    @property
+    def looked(self) -> tuple[Any, ...]:
+        """What a ``Call`` is made of."""
+        return self.name, self.func, self.args, self.kwargs, self.frame
+
+
 _PLAIN = (NoneType, EllipsisType, slice, FunctionType, BuiltinFunctionType)
 """Classes of arguments that are no arrays, and of which nothing more is asked."""
 
@@ -143,107 +160,71 @@ class Watcher(CallWatcher):
     def _number_first(self, frame: FrameType) -> bool | None:
         return number_first(frame, self.kind.tensor)
 
-    def _taped(
-        self,
-        func: Any,
-        name: str,
-        handler: Handler,
-        frame: FrameType,
-        carry_out: Callable[..., Any],
-        args: Any,
-        kwargs: Any,
-    ) -> Any:
+    def _taped(self, *given: Any) -> Any:
         """Carry out a call that is kept with its values."""
-        tape = self._tape
+        tape, call = self._tape, Given(*given)
         assert tape is not None
-        taped = self._unheard(tape.before, name, args, kwargs, frame)
+        taped = self._unheard(tape.before, call.name, call.args, call.kwargs, call.frame)
         if taped is None:
-            return self._watch(func, name, handler, frame, carry_out, *args, **kwargs)
+            return self._watch(*call[:5], *call.args, **call.kwargs)
 
         def kept(*args: Any, **kwargs: Any) -> Any:
-            result = carry_out(*args, **kwargs)
+            result = call.carry_out(*args, **kwargs)
             if result is NotImplemented:
                 return result
-            made = self._unheard(tape.after, taped, frame, result)
+            made = self._unheard(tape.after, taped, call.frame, result)
             return result if made is None else made[0]
 
-        return self._watch(func, name, handler, frame, kept, *taped.args, **taped.kwargs)
+        return self._watch(*call[:4], kept, *taped.args, **taped.kwargs)
 
-    def _looked_into(
-        self,
-        key: CallKey | None,
-        known: Known | None,
-        func: Any,
-        name: str,
-        handler: Handler,
-        frame: FrameType,
-        carry_out: Callable[..., Any],
-        args: Any,
-        kwargs: Any,
-    ) -> Any:
+    def _looked_into(self, key: CallKey | None, known: Known | None, *given: Any) -> Any:
         """Carry out a call that is like none, or at whose values it has to be looked."""
-        guarded, looked = self.recorder.guarded, (name, func, args, kwargs, frame)
-        call = guarded(self._looked_at, *looked) if known is None else None
-        checked = self._checked
-        before = None if checked is None else guarded(checked.before, name, args, kwargs)
+        told, checked, guarded = Given(*given), self._checked, self.recorder.guarded
+        call = guarded(self._looked_at, *told.looked) if known is None else None
+        before = checked and guarded(checked.before, told.name, told.args, told.kwargs)
         try:
-            result = carry_out(*args, **kwargs)
+            result = told.carry_out(*told.args, **told.kwargs)
         except Exception as error:
-            self._failed(call, looked, handler, carry_out, error)
+            self._failed(call, told.looked, told.handler, told.carry_out, error)
             raise
         if result is NotImplemented:  # Python asks the other operand of an operator
             return result
         if known is None or not self.again(known, result):
-            call = call if known is None else guarded(self._looked_at, *looked)
-            self._made(call, handler, key, before, carry_out, result)
-        if checked is not None and before is not None:
-            told = (name, carry_out, args, kwargs), (frame, *instructions_of(frame))
-            self._unheard(checked.after, before, *told, result)
+            call = call if known is None else guarded(self._looked_at, *told.looked)
+            self._made(call, told, key, before, result)
+        self._after(told, before, result)
         return result
 
     def _ended(
-        self,
-        key: CallKey,
-        known: Known,
-        alike: bool,
-        was: Any,
-        result: Any,
-        func: Any,
-        name: str,
-        handler: Handler,
-        frame: FrameType,
-        carry_out: Callable[..., Any],
-        args: Any,
-        kwargs: Any,
+        self, key: CallKey, known: Known, alike: bool, was: Any, result: Any, *given: Any
     ) -> None:
         """Look at the values of a call that is like others, or record one that made something else
         than those."""
-        screen, checked, before = known.screen, self._checked, None
+        told, screen, checked, before = Given(*given), known.screen, self._checked, None
         if screen is not None and checked is not None:
-            if alike and self._unheard(checked.passed, screen, args, kwargs, result, was):
+            if alike and self._unheard(checked.passed, screen, told.args, told.kwargs, result, was):
                 return
-            before = self.recorder.guarded(checked.seen, screen, was, args)
+            before = self.recorder.guarded(checked.seen, screen, was, told.args)
         if not alike:
-            looked = name, func, args, kwargs, frame
-            call = self.recorder.guarded(self._looked_at, *looked)
-            self._made(call, handler, key, before, carry_out, result)
-        if checked is not None and before is not None:
-            told = (name, carry_out, args, kwargs), (frame, *instructions_of(frame))
-            self._unheard(checked.after, before, *told, result)
+            call = self.recorder.guarded(self._looked_at, *told.looked)
+            self._made(call, told, key, before, result)
+        self._after(told, before, result)
+
+    def _after(self, told: Given, before: Any, result: Any) -> None:
+        """Look at the values of a call that was carried out, if they are looked at."""
+        if self._checked is not None and before is not None:
+            called = told.name, told.carry_out, told.args, told.kwargs
+            at = told.frame, *instructions_of(told.frame)
+            self._unheard(self._checked.after, before, called, at, result)
 
     def _made(
-        self,
-        call: Call | None,
-        handler: Handler,
-        key: CallKey | None,
-        before: Any,
-        carry_out: Callable[..., Any],
-        result: Any,
+        self, call: Call | None, told: Given, key: CallKey | None, before: Any, result: Any
     ) -> None:
         """Record a call that was carried out, if it could be looked at."""
         if call is not None:
             call.result = result
-            self.recorder.guarded(self._record, call, handler, key, before, carry_out)
+            recorded = call, told.handler, key, before, told.carry_out
+            self.recorder.guarded(self._record, *recorded)
 
     def _failed(
         self,
