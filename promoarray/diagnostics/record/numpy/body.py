@@ -241,29 +241,14 @@ def _names(nodes: list[Any]) -> Iterator[str]:
                 yield name
 
 
-def _bound(nodes: list[Any]) -> set[str]:
-    """The names that some statements bind, without the functions in them."""
-    found = set()
-    for node in nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.add(name)
-                continue
-            case ast.ClassDef(name=name):
-                found.add(name)
-                continue
-            case ast.Lambda():
-                continue
-            case ast.alias(name=name, asname=other):
-                found.add(other or name.partition(".")[0])
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                found.add(name)
-            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                found.add(name)
-        found |= _bound([*ast.iter_child_nodes(node)])
-    return found
+def _bound(nodes: list[Any], function: ast.AST) -> set[str]:
+    """The names that statements of a function bind, without the functions in them."""
+    made: Any = type(function)(**vars(_function("of", [], nodes or [ast.Pass()])))
+    with warned_already():
+        code = compile(ast.fix_missing_locations(_module([made])), "<block>", "exec")
+    names = (x.names for node in nodes for x in ast.walk(node) if isinstance(x, ast.Global))
+    (own,) = _inner_once(code)
+    return {*own.co_varnames, *own.co_cellvars}.union(*names)
 
 
 # -- blocks in functions, whose variables stand in no dict ----------------------------------------
@@ -276,14 +261,16 @@ def _in_function(
 
     The lines are a function in a function: of the outer are the variables.
     """
-    code, bound = frame.f_code, _bound(node.body)
+    if any(isinstance(x, ast.Nonlocal) for x in ast.walk(function)):
+        raise Unknown(_SHARED)
+    code, bound = frame.f_code, _bound(node.body, function)
     local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
     at = next(n for n, x in enumerate(function.body) if node in ast.walk(x))
     around = [x for x in function.body[at : at + 1] if x is not node]
     shared = {*code.co_freevars} | _captured([*function.body[:at], *around])
-    elsewhere = _bound([*around, *function.body[at + 1 :]])
-    if bound & shared or any(isinstance(x, ast.Nonlocal) for x in ast.walk(function)):
-        raise Unknown("it assigns a variable that other functions have, too")
+    elsewhere = _bound([*around, *function.body[at + 1 :]], function)
+    if bound & shared:
+        raise Unknown(_SHARED)
     if _captured(node.body) & local & elsewhere:
         raise Unknown("a function in it keeps a variable that is assigned elsewhere")
     if local & _deleted(node) and not _ARE_COPIES:
@@ -309,6 +296,9 @@ def _in_function(
             _write(frame, variables, {name: cells[name] for name in bound & {*cells}})
 
     return run
+
+
+_SHARED = "it assigns a variable that other functions have, too"
 
 
 class _Unannotated(ast.NodeTransformer):
