@@ -3,12 +3,14 @@ names that the tables have."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from promoarray.core.call_site import is_library
 from promoarray.diagnostics.calls.numpy import REDUCTIONS
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.dtypes import CONCRETE, WEAK, DType
@@ -195,3 +197,28 @@ def _of_ufunc(ufunc: str, method: str) -> Callee:
 def _form_of(ufunc: str) -> Form:
     """``x ** 2`` is a square, while ``np.power(x, 2)`` looks for a loop."""
     return Form.FUNCTION if ufunc == "power" else Form.OPERATOR
+
+
+# -- packages -------------------------------------------------------------------------------------
+
+
+UNNAMED = frozenset({"ml_dtypes", "promoarray"})
+"""Packages that are not named: what they compute is recorded, or is but a dtype."""
+
+
+def root_of(module: str | None) -> str:
+    """The package that a module is in."""
+    return (module or "").partition(".")[0]
+
+
+def is_of_library(root: str) -> bool:
+    """Whether a package is installed, and no part of the program."""
+    file = getattr(sys.modules.get(root), "__file__", None)
+    return isinstance(file, str) and is_library(file)
+
+
+def in_library(root: str) -> str:
+    """Why what a package computes is not examined."""
+    if root == "numpy":
+        return "no policy is asked about it"
+    return f"NumPy's operations in it are not recorded; --packages {root} records its Python"

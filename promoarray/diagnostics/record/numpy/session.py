@@ -16,12 +16,6 @@ from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.calls.numpy import STORES
 from promoarray.diagnostics.record.numpy.call import Call
 from promoarray.diagnostics.record.numpy.failed import What, failed_call
-from promoarray.diagnostics.record.numpy.libraries import (
-    UNNAMED,
-    in_library,
-    is_of_library,
-    root_of,
-)
 from promoarray.diagnostics.record.numpy.numpy1_emulation import (
     OPERATORS,
     Past,
@@ -33,14 +27,18 @@ from promoarray.diagnostics.record.numpy.numpy1_emulation import (
 )
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
+    UNNAMED,
     Callee,
     Otherwise,
     as_taken,
     form_of,
+    in_library,
     is_derived,
+    is_of_library,
     operand_of,
     result_of,
     results_of,
+    root_of,
 )
 from promoarray.diagnostics.record.recorder import Recorder, Result
 from promoarray.diagnostics.record.report import APPROXIMATE, MAKE, MOVE, OPERATION, UNKNOWN

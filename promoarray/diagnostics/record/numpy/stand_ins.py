@@ -25,14 +25,16 @@ import numpy as np
 
 from promoarray.core.call_site import is_library, of_promoarray
 from promoarray.diagnostics.record.numpy.importing import Loader
-from promoarray.diagnostics.record.numpy.libraries import (
+from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
+from promoarray.diagnostics.record.numpy.operand import (
+    ARRAYS,
     UNNAMED,
+    Otherwise,
+    callee_of,
     in_library,
     is_of_library,
     root_of,
 )
-from promoarray.diagnostics.record.numpy.numpy1_emulation import program_frame
-from promoarray.diagnostics.record.numpy.operand import Otherwise, callee_of
 
 if TYPE_CHECKING:
     from promoarray.diagnostics.record.numpy.session import Session
@@ -63,7 +65,6 @@ COMPUTES = frozenset(
 DRAWS = frozenset({"matplotlib", "mpl_toolkits", "tqdm", "rich", "pytest", "_pytest", "IPython"})
 """Libraries that show what they are given."""
 
-ARRAYS = np.ndarray, np.generic
 _LISTS = list, tuple, set, frozenset, deque
 _VIEWS = KeysView, ValuesView, ItemsView
 
