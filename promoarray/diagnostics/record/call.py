@@ -168,8 +168,9 @@ class Call:
         return nullcontext()
 
     @classmethod
-    def gradients(cls, checks: Any, met: Any, args: Any, made: Sequence[Any]) -> None:
-        """Have the gradients of what was made checked, where the framework tells of them."""
+    def gradients(cls, checks: Any, read: Any, met: Any, args: Any, made: Sequence[Any]) -> None:
+        """Have the gradients of what was made checked, where the framework tells of them; ``read``
+        answers the values of a tensor."""
 
     @property
     def is_traced(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -17,15 +18,15 @@ from promoarray.diagnostics.calls.common import (
     plain,
 )
 from promoarray.diagnostics.calls.tables import names
-from promoarray.diagnostics.losses.again import Again, Change, wrapped_again
-from promoarray.diagnostics.losses.elements import Scope, counts, is_whole
+from promoarray.diagnostics.losses.again import Again, Change
+from promoarray.diagnostics.losses.elements import counts, is_whole
 from promoarray.diagnostics.losses.elements import plain as plain_values
 from promoarray.diagnostics.losses.examined import Values
 from promoarray.diagnostics.losses.floats import SCALED
 from promoarray.diagnostics.model.flow import Source
 from promoarray.diagnostics.model.lost import RANGE, WIDENING, WRAP
 from promoarray.diagnostics.record.call import Call, flat
-from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, sources_of
+from promoarray.diagnostics.record.checks import Checks, sources_of
 from promoarray.diagnostics.record.flow import Produced
 from promoarray.diagnostics.record.met import Met
 from promoarray.diagnostics.record.screen import Fed, Screen
@@ -143,6 +144,7 @@ class Checked:
         self._made_whole: dict[Any, set[Source]] = {}  # at each place, what else it has made
         self._kinds = checks.asked.kinds
         self._exact_alone = self._kinds <= {WRAP, RANGE}
+        self._gradients = partial(kind.gradients, checks, self._values)
 
     def _sort(self, name: str) -> Sort:
         known = self._sorts.get(name)
@@ -237,7 +239,7 @@ class Checked:
             if name in _OF_ANOTHER:
                 args, met.sources = args[1:], ()
             self._cast(met, args, made[0])
-            return self._kind.gradients(self._checks, met, args, made)
+            return self._gradients(met, args, made)
         written = made[0] is (args[0] if args else None) or made[0] is kwargs.get("out")
         if written and before.target is not None:  # where ``x += y`` makes no other array
             met.before, met.target = before.target, made[0]
@@ -249,7 +251,7 @@ class Checked:
             met.still = self._checks.stands_still(met)
         if met.fed is None and not met.still and self._is_clear(met, args, kwargs):
             self._count(met)
-            return self._kind.gradients(self._checks, met, args, made)
+            return self._gradients(met, args, made)
         given = self._operands(before, args, kwargs)
         if not given or (way != OPERATION and not any(isinstance(x, Values) for x in given)):
             return None
@@ -265,7 +267,7 @@ class Checked:
         if way == AGAIN and met.results[0].dtype.kind in INTEGERS and WRAP in self._kinds:
             self._once_more(met, before, function, args, kwargs)
         self._checks.operation(met)
-        self._kind.gradients(self._checks, met, args, made)
+        self._gradients(met, args, made)
         return None
 
     def _fed(self, met: Met, made: Any) -> int | None:
@@ -320,7 +322,7 @@ class Checked:
             screen.fed = Fed(flow, self._fed(screen.met, result))
         if not screen.passed(args, result, was):
             return False
-        self._kind.gradients(self._checks, screen.met, args, (result,))
+        self._gradients(screen.met, args, (result,))
         return True
 
     def seen(self, screen: Screen, was: Any, args: Sequence[Any]) -> Before:
@@ -478,11 +480,7 @@ class Checked:
             return made if is_numpy else self._reader.values(made)
 
         how = takes_ints, name in _SUBTRACT, name not in _HAVE_POWERS
-        again = Again(carry_out, met.operands, *how)
-        found = wrapped_again(again, met.results[0], Scope(self._kinds, self._checks.asked.bound))
-        if found is None and met.frame is not None:
-            self._checks.unreadable(met.name, ONCE_MORE, met.frame)
-        self._checks.noted(met, found or ())
+        self._checks.again(met, Again(carry_out, met.operands, *how))
 
     def _is_clear(self, met: Met, args: Any, kwargs: Mapping[str, Any]) -> bool:
         """Whether results show by themselves that nothing was lost: floats of one dtype, none of

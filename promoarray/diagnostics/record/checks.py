@@ -14,7 +14,8 @@ import numpy as np
 
 from promoarray.core.call_site import sites, standing_at
 from promoarray.core.observers import notify_lock
-from promoarray.diagnostics.losses.elements import extent, plain
+from promoarray.diagnostics.losses.again import Again, wrapped_again
+from promoarray.diagnostics.losses.elements import Scope, extent, plain
 from promoarray.diagnostics.losses.examined import (
     MOST,
     Operand,
@@ -200,6 +201,27 @@ class Checks:
         for loss in losses:
             if loss.kind in self.asked.kinds - met.silenced:
                 self._note(met, loss, passes)
+
+    def again(self, met: Met, again: Again, *, goes_on: bool = False) -> bool:
+        """Carry out an operation of integers once more, and note what wraps.
+
+        Parameters
+        ----------
+        goes_on : bool
+            Whether it is looked at for other losses if nothing wraps, and is counted then.
+
+        Returns
+        -------
+        bool
+            Whether anything wraps.
+        """
+        scope = Scope(frozenset({WRAP}), self.asked.bound)
+        found = wrapped_again(again, met.results[0], scope)
+        if found is None and met.frame is not None:
+            self.unreadable(met.name, _ONCE_MORE, met.frame)
+        if found or not goes_on:
+            self.noted(met, found or ())
+        return bool(found)
 
     def kept(self, name: str, place: tuple[int, ...], times: int) -> None:
         """Count passes through a place in which an adapter has seen that nothing was lost."""
@@ -399,7 +421,7 @@ def _widening(met: Met) -> int:
     return int(result.array.size * (result.dtype.bits - data.dtype.bits) // 8)
 
 
-ONCE_MORE = "so large integers it does not take once more, to see whether they wrap"
+_ONCE_MORE = "so large integers it does not take once more, to see whether they wrap"
 _SAMPLED = "of so large an array some elements are looked at, evenly; --all looks at every one"
 
 

@@ -242,7 +242,7 @@ def default(call: Call) -> None:
         return _of_tensors(call, given)
     call.count(MAKE)
     if number is None and all(type(x) in WEAK for x in given):
-        number = max(given, key=lambda x: _ORDER[type(x)], default=None)
+        number = max(given, key=lambda x: ORDER[type(x)], default=None)
     named = call.named or (type(number) in (float, complex) and call.recorder.default_named)
     if call.named:
         return call.recorder.named(results[0], call.frame, call.name)
@@ -252,7 +252,9 @@ def default(call: Call) -> None:
     return call.recorder.default(number, results[0], call.frame, function=call.name, **how)
 
 
-_ORDER = {bool: 0, int: 1, float: 2, complex: 3}
+ORDER = {bool: 0, int: 1, float: 2, complex: 3}
+"""Classes of numbers, each with those before it in one array becoming it."""
+
 _NUMBERS = {"full": (1, 2), "fill": (1, 2), "arange": (0, 3), "range": (0, 3)}
 _VALUES = frozenset({"data", "end", "fill_value", "object", "obj", "start", "step", "stop"})
 """Parameters whose values are those of the tensor that is made."""

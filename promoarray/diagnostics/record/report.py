@@ -288,15 +288,12 @@ class RecordedReport(Report):
             unasked.flows = []
             super().merge(unasked)
             self.flows += other.flows
-            self.calls.update(other.calls)
-            self.drift.update(other.drift)
-            self.warned.update(other.warned)
-            self.framework = self.framework or other.framework
-            self.beside = self.beside or other.beside
-            self.failed = self.failed or other.failed
             self.lost += other.lost
             self.checked += other.checked
-            self.unread.update(other.unread)
+            for name in ("calls", "drift", "warned", "unread"):
+                getattr(self, name).update(getattr(other, name))
+            for name in ("framework", "beside", "failed"):
+                setattr(self, name, getattr(self, name) or getattr(other, name))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as data."""

@@ -36,7 +36,8 @@ class _Open(threading.local):
         self.trying = False  # whether what is called is no part of the program
         self.gradients = 0  # so many were taken
         self.probes: Any = None  # what looks at the cotangents meanwhile
-        self.traced: Any = None  # what is met of a function that is only traced
+        # of a function that is only traced the dtypes of what makes wider floats of an array
+        self.traced: list[str] | None = None
 
 
 OPEN = _Open()
@@ -109,13 +110,11 @@ class Call(call.Call):
         """Whether a call is only traced; it is noted whether it makes wider floats of an array."""
         if OPEN.traced is None:
             return False
-        if len({x.dtype for x in given}) > 1 and jnp.issubdtype(made[0].dtype, jnp.inexact):
-            OPEN.traced.widens |= made[0].ndim and any(
-                x.ndim
-                and jnp.issubdtype(x.dtype, jnp.inexact)
-                and x.dtype.itemsize < made[0].dtype.itemsize
-                for x in given
-            )
+        mixed = len({x.dtype for x in given}) > 1 and made[0].ndim
+        if mixed and jnp.issubdtype(made[0].dtype, jnp.inexact):
+            floats = (x.dtype for x in given if x.ndim and jnp.issubdtype(x.dtype, jnp.inexact))
+            narrow = (each.name for each in floats if each.itemsize < made[0].dtype.itemsize)
+            OPEN.traced += narrow
         return True
 
     @property

@@ -42,13 +42,6 @@ def as_compiled() -> Iterator[None]:
         OPEN.trying, OPEN.probes = before
 
 
-class Traced:
-    """What was met while a function was traced."""
-
-    def __init__(self) -> None:
-        self.widens = False  # whether an operation makes wider floats of an array
-
-
 LOOKS, LOOKS_IN_LOOPS = 64, 8
 """So many calls that set a flag are carried out op by op; then so many as double what was seen."""
 
@@ -105,13 +98,13 @@ class Compiled:
         checks.counts(self._passes, -1)
 
     def _trace(self, given: Sequence[Any], known: dict[Any, Flagged]) -> None:
-        OPEN.traced = traced = Traced()
+        OPEN.traced = widening = list[str]()
         try:
             with jax.disable_jit(False):
                 closed, shapes = jax.make_jaxpr(self._function, return_shape=True)(*given)
         finally:
             OPEN.traced = None
-        if closed.effects or traced.widens or self._checks.asked.shadow:
+        if closed.effects or widening or self._checks.asked.shadow:
             return
         self._consts, self._tree = closed.consts, tree_structure(shapes)
         key: Hashable = str(closed.jaxpr), tuple((x.shape, x.dtype) for x in closed.consts)

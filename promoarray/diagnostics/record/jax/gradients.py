@@ -8,7 +8,7 @@ operation, which look at the cotangents as they pass on their way back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -16,7 +16,7 @@ import jax
 import numpy as np
 from jax.tree_util import tree_leaves, tree_map
 
-from promoarray.core.call_site import Site, instructions_of, sites, standing_at
+from promoarray.core.call_site import instructions_of, sites, standing_at
 from promoarray.core.observers import notify_lock
 from promoarray.diagnostics.losses.examined import Values
 from promoarray.diagnostics.record.checks import Checks
@@ -24,36 +24,28 @@ from promoarray.diagnostics.record.met import Met
 from promoarray.dtypes import BY_NAME
 
 
-@dataclass
-class _Passed:
-    """An operation of the forward."""
-
-    name: str
-    place: tuple[int, ...]
-    at: tuple[Site, Site]
-    lost: bool = False  # whether the cotangent of its result has Inf or NaN
-
-
 class Probes:
     """Looks at the cotangents of every operation that is called meanwhile."""
 
     def __init__(self, checks: Checks) -> None:
         self._checks = checks
-        self._made: dict[int, tuple[Any, _Passed]] = {}  # held, so that no other has its address
+        self._made: dict[int, tuple[Any, Met]] = {}  # held, so that no other has its address
+        self._lost: set[int] = set()  # operations whose result has a cotangent of Inf or NaN
 
     def call(
         self, name: str, bare: Callable[..., Any], args: Any, kwargs: Any, frame: FrameType
     ) -> Any:
         """Carry out an operation, with a probe around each operand that is differentiated."""
         with notify_lock, standing_at(frame):
-            passed = _Passed(name, instructions_of(frame)[0], sites())
+            place, at = instructions_of(frame)[0], sites()
+        passed = Met(name, "", (), (), None, place, (), at=at, framework="jax")
         args, kwargs = tree_map(lambda x: self._probed(x, passed), (args, kwargs))
         result = bare(*args, **kwargs)
         for x in tree_leaves(result):
             self._made[id(x)] = x, passed
         return result
 
-    def _probed(self, x: Any, passed: _Passed) -> Any:
+    def _probed(self, x: Any, passed: Met) -> Any:
         if not isinstance(x, jax.core.Tracer) or not np.issubdtype(x.dtype, np.inexact):
             return x
         source = self._made.get(id(x))
@@ -66,18 +58,15 @@ class Probes:
         probe.defvjp(lambda x: (x, None), backward)
         return probe(x)
 
-    def _heard(self, cotangent: Any, passed: _Passed, source: _Passed | None) -> None:
+    def _heard(self, cotangent: Any, passed: Met, source: Met | None) -> None:
         array = np.asarray(cotangent)
         dtype = BY_NAME.get(array.dtype.name)
         if dtype is None or bool(np.isfinite(array.astype(complex)).all()):
             return
         if source is not None:
-            source.lost = True
-        if not passed.lost:
-            made = (Values(array, dtype),)
-            met = Met(passed.name, "", (), made, None, passed.place, (), at=passed.at)
-            met.framework = "jax"
-            self._checks.gradient(met)
+            self._lost.add(id(source))
+        if id(passed) not in self._lost:
+            self._checks.gradient(replace(passed, results=(Values(array, dtype),)))
 
 
 def are_lost(arguments: Any, gradients: Any) -> bool:

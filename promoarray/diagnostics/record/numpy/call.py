@@ -29,7 +29,7 @@ from promoarray.diagnostics.calls.numpy import (
 from promoarray.diagnostics.calls.tables import Expansion
 from promoarray.diagnostics.model.abstract_array import AbstractArray
 from promoarray.diagnostics.record.call import Call as AnyCall
-from promoarray.diagnostics.record.handlers import make
+from promoarray.diagnostics.record.handlers import ORDER, make
 from promoarray.diagnostics.record.numpy.numpy1_emulation import Past, called_by_item, first_beyond
 from promoarray.diagnostics.record.numpy.operand import (
     ARRAYS,
@@ -291,7 +291,7 @@ class Call(AnyCall):
             if not numbers or any(type(x) not in WEAK for x in numbers):
                 return self._between(numbers) if between else self.recorder.made(self.arrays[0])
             numbers += [number] if between else []
-            number = max(numbers, key=lambda x: _ORDER[type(x)])
+            number = max(numbers, key=lambda x: ORDER[type(x)])
         lone = self.name in MOVES and self.arrays[0].ndim == 0
         how: Any = {"lone": lone, "of_any": of_any, "function": self.name}
         return self.recorder.default(number, self.arrays[0], self.frame, **how)
@@ -425,7 +425,6 @@ _DEFAULTS = frozenset(map(np.dtype, (np.int64, np.float64, np.complex128)))
 
 _OF_ALL = frozenset(("axis", "dtype", "out", "keepdims"))
 _PARAMETERS = ("x", "a", "b", "x1", "x2", "v", "array", "arr", "exponent")
-_ORDER = {bool: 0, int: 1, float: 2, complex: 3}
 
 _HANDLERS: tuple[tuple[Callable[[], Any], Callable[[Call], None]], ...] = (
     (lambda: ("astype",), Call.cast),

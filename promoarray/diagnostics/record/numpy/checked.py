@@ -11,11 +11,10 @@ import numpy as np
 
 from promoarray.core.call_site import is_library
 from promoarray.diagnostics.calls.numpy import STORES
-from promoarray.diagnostics.losses.again import Again, Change, wrapped_again
-from promoarray.diagnostics.losses.elements import Scope
+from promoarray.diagnostics.losses.again import Again, Change
 from promoarray.diagnostics.losses.examined import Operand, Values, lost, lost_in_cast
 from promoarray.diagnostics.model.lost import DIGITS, NAN, OVERFLOW, RANGE, WRAP, Loss
-from promoarray.diagnostics.record.checks import ONCE_MORE, Checks, sources_of
+from promoarray.diagnostics.record.checks import Checks, sources_of
 from promoarray.diagnostics.record.flow import Produced
 from promoarray.diagnostics.record.met import Met
 from promoarray.diagnostics.record.numpy.looks import (
@@ -305,13 +304,9 @@ class CheckedSession(Session):
         return self._noted_again(met, made, goes_on=goes_on)
 
     def _noted_again(self, met: Met, again: Again, *, goes_on: bool = False) -> bool:
-        scope = Scope(frozenset({WRAP}), self._checks.asked.bound)
-        found = wrapped_again(again, met.results[0], scope)
-        if found is None and met.frame is not None:
-            self._checks.unreadable(met.name, ONCE_MORE, met.frame)
-        if found or not goes_on:
-            self._noted(met, found or ())
-        return bool(found)
+        met.silenced = _silenced(met)
+        with np.errstate(all="ignore"):
+            return self._checks.again(met, again, goes_on=goes_on)
 
     def _cast(self, met: Met, name: str, given: Any, kwargs: Any) -> None:
         result = met.results[0]

@@ -28,7 +28,7 @@ _lost: set[Any] = set()
 
 
 def watch_gradients(
-    checks: Any, met: Any, reader: Any, args: Any, made: Sequence[paddle.Tensor], replaced: Watched
+    replaced: Watched, checks: Any, read: Any, met: Any, args: Any, made: Sequence[paddle.Tensor]
 ) -> None:
     """Have the gradients checked that the nodes of a call make, of which nobody else is to hear."""
     if not paddle.is_grad_enabled():
@@ -41,23 +41,15 @@ def watch_gradients(
     inputs_of = [weakref.ref(x) for x in tensors]
 
     def values(each: Any) -> list[Values]:
-        found = []
-        for x in each:
-            if isinstance(x, paddle.Tensor) and x._is_initialized():
-                dtype, array = reader.dtypes.get(x.dtype), reader.values(x)
-                if dtype is not None and array is not None:
-                    found.append(Values(array, dtype))
-        return found
+        known = (x for x in each if isinstance(x, paddle.Tensor) and x._is_initialized())
+        return [found for x in known if (found := read(x)) is not None]
 
     def look(node: Any) -> None:
         key, after = node.node_ptr(), [x.node_ptr() for x in _after(node)]
 
         def heard(outputs: Any, _: Any) -> Any:
-            before, replaced.watchers = replaced.watchers, ()
-            try:
+            with replaced.silent():
                 judge(key, after, values(outputs))
-            finally:
-                replaced.watchers = before
             return outputs
 
         node._register_post_hook(heard)

@@ -33,7 +33,7 @@ _SEEN = "promoarray"
 
 
 def watch_gradients(
-    checks: Any, met: Any, reader: Any, args: Any, made: Sequence[torch.Tensor]
+    checks: Any, read: Any, met: Any, args: Any, made: Sequence[torch.Tensor]
 ) -> None:
     """Have the gradients checked that the nodes of a call make."""
     if not torch.is_grad_enabled() or all(x.grad_fn is None for x in made):
@@ -43,13 +43,8 @@ def watch_gradients(
     numbers = [x if type(x) in (int, float) else None for x in args if isinstance(x, _KNOWN)]
 
     def values(each: Any) -> list[Values]:
-        found = []
-        for x in each:
-            if isinstance(x, torch.Tensor) and x.layout is torch.strided:
-                dtype, array = reader.dtypes.get(x.dtype), reader.values(x)
-                if dtype is not None and array is not None:
-                    found.append(Values(array, dtype))
-        return found
+        found = (read(x) for x in each if isinstance(x, torch.Tensor))
+        return [x for x in found if x is not None]
 
     def given() -> list[Values]:
         return values(each() for each in inputs_of)
