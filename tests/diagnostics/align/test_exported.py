@@ -68,18 +68,21 @@ def exported(change: str, *, lines: bool) -> None:
     onnx.save(model, "net.onnx")
 
 
-@pytest.mark.parametrize("lines", [True, False])
+CONSTANT = "float64 in the program, float32 in the file: a constant that Mul reads"
+
+
 @pytest.mark.parametrize(
-    ("change", "line", "cause"),
+    ("change", "lines", "line", "cause"),
     [
-        ("", 0, ""),
-        ("index", 6, "int64 in the program, int32 in the file: what Cast makes"),
-        ("constant", 7, "float64 in the program, float32 in the file: a constant that Mul reads"),
-        ("mask", 5, "bool in the program, float32 in the file: what Cast makes"),
+        ("", True, 0, ""),
+        ("index", True, 6, "int64 in the program, int32 in the file: what Cast makes"),
+        ("constant", True, 7, CONSTANT),
+        ("constant", False, 7, CONSTANT),
+        ("mask", True, 5, "bool in the program, float32 in the file: what Cast makes"),
     ],
 )
 def test_a_dtype_that_changed_on_export_is_told_with_the_program_s_line(
-    change: str, line: int, cause: str, lines: bool, command: Command
+    change: str, lines: bool, line: int, cause: str, command: Command
 ) -> None:
     command.write(PROGRAM, "net.py")
     exported(change, lines=lines)
