@@ -64,6 +64,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)  # plans are many objects that stay
         gc.enable()
 
 
