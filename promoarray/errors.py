@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -51,6 +52,14 @@ def to_install(extra: str) -> str:
     marked = [line.replace("'", '"').partition(";") for line in lines]
     needed = [what.strip() for what, _, marker in marked if f'extra == "{extra}"' in marker]
     return f"pip install {shlex.join(needed)}"
+
+
+def imported(module: str, what: str, extra: str) -> Any:
+    """Import a module of an extra, or raise ImportError with the command that installs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"{what} need {module}: {to_install(extra)}") from error
 
 
 class PromotionError(TypeError):

@@ -150,20 +150,17 @@ def returned(policy: Named, values: Any, code: str, stored: str, told: Told = No
 
     Raises UnknownPolicyError if this process does not know the policy.
     """
-    made = _bound(policy, values, code, stored)
-    return made if told is None else made._wrap(made._buffer, told[1])
-
-
-def _bound(policy: Named, values: Any, code: str, stored: str) -> PArray:
     if not isinstance(policy, tuple):
-        return rebuild(policy, values, code, stored)
+        made = rebuild(policy, values, code, stored)
+        return made if told is None else made._wrap(made._buffer, told[1])
     name, process, number = policy
     if process != os.getpid():
         raise UnknownPolicyError(
             f"the policy {quoted(name)}, which the array is bound to, is registered in no process"
         )
-    made: PArray = array_type(_unregistered[number])._wrap(values, BY_CODE[code])
-    return made
+    label = BY_CODE[code] if told is None else told[1]
+    bound: PArray = array_type(_unregistered[number])._wrap(values, label)
+    return bound
 
 
 class Travelling:
@@ -191,8 +188,14 @@ def tokenized(x: PArray) -> tuple[Any, ...]:
     return "promoarray.PArray", x._buffer.array.name, type_of(x._type).code, _named(x._policy)
 
 
+_OF_DASK = """
+chunks chunksize numblocks npartitions visualize
+__dask_graph__ __dask_keys__ __dask_layers__ __dask_optimize__ __dask_scheduler__
+"""
+"""Attributes of the Dask array below."""
+
+
 def _of_array(name: str) -> Callable[[PArray], Any]:
-    """An attribute of the Dask array below."""
     return lambda x: getattr(x._buffer.array, name)
 
 
@@ -200,27 +203,11 @@ def _method(function: Callable[..., Any]) -> Callable[[PArray], Any]:
     return lambda x: partial(function, x)
 
 
+_METHODS = to_dask, compute, persist, rechunk, compute_chunk_sizes
+
 ATTRIBUTES: dict[str, Callable[[PArray], Any]] = {
-    "to_dask": _method(to_dask),
-    "compute": _method(compute),
-    "persist": _method(persist),
-    "rechunk": _method(rechunk),
-    "compute_chunk_sizes": _method(compute_chunk_sizes),
-    **{
-        name: _of_array(name)
-        for name in (
-            "chunks",
-            "chunksize",
-            "numblocks",
-            "npartitions",
-            "visualize",
-            "__dask_graph__",
-            "__dask_keys__",
-            "__dask_layers__",
-            "__dask_optimize__",
-            "__dask_scheduler__",
-        )
-    },
+    **{function.__name__: _method(function) for function in _METHODS},
+    **{name: _of_array(name) for name in _OF_DASK.split()},
     "__dask_tokenize__": _method(tokenized),
     "__dask_postcompute__": _method(postcompute),
     "__dask_postpersist__": _method(postpersist),

@@ -9,7 +9,8 @@ Source: onnx.proto, TensorProto, onnx 1.23.2.
 from __future__ import annotations
 
 import os
-from importlib import import_module
+import re
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -19,7 +20,7 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.operands import as_array
 from promoarray.dtypes import BY_CODE, DType, Kind
-from promoarray.errors import clipped, kind_of, quoted, to_install
+from promoarray.errors import clipped, imported, kind_of, quoted
 from promoarray.io.packing import impossible, length
 from promoarray.kernels.float_state import in_default_float_state
 from promoarray.parray import PArray
@@ -103,9 +104,10 @@ def from_onnx(tensor: Any, /, *, base_dir: str | os.PathLike[str] | None = None)
         hint = "; write onnx.load_tensor_from_string(...) around it" * (kind == "bytes")
         raise TypeError(f"from_onnx takes an onnx.TensorProto, not a {kind}{hint}")
     number, what = tensor.data_type, _what(tensor)
-    name = next((each for each, known in _numbers(onnx).items() if known == number), None)
-    if name is None:
-        raise ValueError(f"{what}: {_said(onnx, number)} is not an element type promoarray knows")
+    name = {known: name for name, known in _numbers(onnx).items()}.get(number, "unknown")
+    if name not in TYPES:
+        said = f"data_type {number} ({name}) is not an element type promoarray knows"
+        raise ValueError(f"{what}: {said}")
     dtype, field = TYPES[name]
     shape = tuple(tensor.dims)
     if wrong := impossible(shape, dtype):
@@ -154,7 +156,7 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
     onnx = _onnx()
     if not isinstance(name, str):
         raise TypeError(f"to_onnx takes a str as name, not {quoted(name)}")
-    if not _is_text(name):
+    if re.search("[\ud800-\udfff]", name):
         raise ValueError(f"to_onnx: the name {quoted(name)} has a surrogate that stands alone")
     array = as_array(x, "to_onnx")
     dtype = array.dtype
@@ -175,28 +177,12 @@ def to_onnx(x: Any, /, name: str = "") -> Any:
     return tensor
 
 
-def _onnx() -> Any:
-    try:
-        return import_module("onnx")
-    except ImportError as error:
-        raise ImportError(f"ONNX tensors need onnx: {to_install('onnx')}") from error
-
-
-def _is_text(name: str) -> bool:
-    try:
-        return bool(name.encode()) or not name
-    except UnicodeEncodeError:
-        return False
+_onnx = partial(imported, "onnx", "ONNX tensors", "onnx")
 
 
 def _numbers(onnx: Any) -> dict[str, int]:
     """The types that the installed onnx has, and their numbers."""
-    return {name: number for name, number in onnx.TensorProto.DataType.items() if name in TYPES}
-
-
-def _said(onnx: Any, number: int) -> str:
-    names = {value: name for name, value in onnx.TensorProto.DataType.items()}
-    return f"data_type {number} ({names.get(number, 'unknown')})"
+    return dict(onnx.TensorProto.DataType.items())
 
 
 def _what(tensor: Any) -> str:

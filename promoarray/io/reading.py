@@ -113,12 +113,7 @@ def _dtype(name: Any) -> DType:
 
 
 def require_codes(codes: Buffer, dtype: DType) -> None:
-    """Refuse codes of more bits than a dtype has.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse codes of more bits than a dtype has."""
     if dtype.bits < 8 and codes.dtype != np.bool and codes.size and codes.max() >> dtype.bits:
         raise ValueError(f"it has codes of more than the {dtype.bits} bits of {dtype.name}")
 

@@ -66,7 +66,7 @@ def _create(path: str, fill: Fill) -> None:
         number = errno.EISDIR if path else errno.ENOENT
         raise OSError(number, os.strerror(number), path)
     real = os.path.realpath(path)  # a link to no file yet stays a link
-    temporary = _beside(real)
+    temporary = beside(real)
     try:
         out = _new(temporary)
     except OSError as error:  # of the name that was given
@@ -79,7 +79,7 @@ def _replace(path: str, there: os.stat_result, fill: Fill) -> bool:
     real = os.path.realpath(path)
     if there.st_nlink != 1 or not _is_file(real, there):
         return False
-    temporary = _beside(real)
+    temporary = beside(real)
     try:
         out = _new(temporary)
     except OSError:  # a folder that is read-only, or full
@@ -95,8 +95,8 @@ def _is_file(real: str, there: os.stat_result) -> bool:
         return False
 
 
-def _beside(real: str) -> str:
-    # Not the name with an ending, which might be too long.
+def beside(real: str) -> str:
+    """The path of a temporary file: not the name with an ending, which might be too long."""
     return os.path.join(os.path.dirname(real), f".{secrets.token_hex(8)}.tmp")
 
 

@@ -9,10 +9,10 @@ error, where zarr would read zeros.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -22,9 +22,10 @@ from promoarray import dtypes as dt
 from promoarray.backends import backend_of, on_device
 from promoarray.core.operands import as_array
 from promoarray.dtypes import DType
-from promoarray.errors import clipped, quoted, to_install
+from promoarray.errors import clipped, imported, quoted
 from promoarray.io.packing import PACKED, codes_of, held
 from promoarray.io.reading import explained, require_codes, row_of, types_in
+from promoarray.io.writing import beside
 from promoarray.parray import PArray
 
 __all__ = ["from_zarr", "to_zarr"]
@@ -155,11 +156,7 @@ def from_zarr(store: Any, /, *, device: str = "dask") -> PArray:
         return PArray._wrap(backend.from_numpy(values, dtype, device), label)
 
 
-def _zarr() -> Any:
-    try:
-        return import_module("zarr")
-    except ImportError as error:
-        raise ImportError(f"Zarr arrays need zarr: {to_install('dask')}") from error
+_zarr = partial(imported, "zarr", "Zarr arrays", "dask")
 
 
 def _require_store(store: Any, function: str) -> None:
@@ -206,17 +203,15 @@ def _chunks(codes: Any, wanted: tuple[int, ...] | None) -> Any:
         return wanted
     if isinstance(codes, np.ndarray):
         return "auto"
-    return tuple(max(1, *each) if len(each) > 1 else max(1, each[0]) for each in codes.chunks)
+    return tuple(max(1, *each) for each in codes.chunks)
 
 
 def _store(codes: Any, target: Any) -> None:
     """Write a chunk at a time; two tasks never write to the same one."""
-    if not codes.size:
-        return
     if isinstance(codes, np.ndarray):
         target[...] = codes
-        return
-    import_module("dask.array").store(codes.rechunk(target.chunks), target, lock=False)
+    elif codes.size:
+        import_module("dask.array").store(codes.rechunk(target.chunks), target, lock=False)
 
 
 @contextmanager
@@ -229,12 +224,12 @@ def _target(store: Any, overwrite: bool) -> Iterator[tuple[Any, bool]]:
     if os.path.lexists(path) and not (overwrite and os.path.isfile(f"{path}/zarr.json")):
         told = "it is no zarr array" if overwrite else "write overwrite=True"
         raise FileExistsError(f"to_zarr: there is something at {clipped(str(store))}; {told}")
-    beside = os.path.join(os.path.dirname(path), f".{secrets.token_hex(8)}.tmp")
+    new = beside(path)
     try:
-        yield beside, False
-        _exchange(beside, path)
+        yield new, False
+        _exchange(new, path)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)
 
 
 def _exchange(new: str, path: str) -> None:
