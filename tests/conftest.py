@@ -14,6 +14,7 @@ from command import Command
 from sampled import WHOLE
 
 import promoarray as pa
+from promoarray.core import refusals
 from promoarray.promotion import registry
 
 MANY_PLANS = 5000
@@ -45,6 +46,13 @@ def _few_plans() -> Iterator[None]:
     for policy in registry._editions.values():
         if len(policy.plans) > MANY_PLANS:
             policy.plans.clear()
+
+
+@pytest.fixture
+def short_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand refusals: leave out what takes long to find for each message."""
+    monkeypatch.setattr(refusals, "remedy", lambda *args: "")
+    monkeypatch.setattr(refusals, "elsewhere", lambda *args: "")
 
 
 @pytest.fixture

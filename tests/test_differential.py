@@ -14,6 +14,8 @@ from programs.generate import programs
 from programs.live import Live
 from programs.ours import Ours
 
+pytestmark = pytest.mark.usefixtures("short_errors")
+
 KEPT = differential.kept()
 # What differs is asked for twice, and computed once in one process.
 in_one_process = pytest.mark.xdist_group("recorded programs")

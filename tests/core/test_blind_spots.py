@@ -18,7 +18,6 @@ from sampled import turns
 
 import promoarray as pa
 from promoarray import dtypes as dt
-from promoarray.core import refusals
 from promoarray.dtypes import CONCRETE, WEAK, DType, Kind
 from promoarray.operations import BY_SYMBOL, OPERATIONS, Family, Form
 from promoarray.policies import Operand, Policy, Rank, Refusal, as_policy
@@ -52,12 +51,7 @@ FIRST = {row.family: name for name, row in reversed(OPERATIONS.items())}.values(
 
 REFUSED = "refused"
 
-
-@pytest.fixture(autouse=True)
-def _short_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten thousand refusals: leave out what takes long to find for each message."""
-    monkeypatch.setattr(refusals, "remedy", lambda *args: "")
-    monkeypatch.setattr(refusals, "elsewhere", lambda *args: "")
+pytestmark = pytest.mark.usefixtures("short_errors")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ import departures
 import foreign_check
 import pytest
 
+pytestmark = pytest.mark.usefixtures("short_errors")
+
 GOLDEN = sorted(path.stem for path in foreign_check.GOLDEN.glob("*.txt"))
 
 
