@@ -5,7 +5,9 @@ No operator is called: observers hear of one ``quantize``, and ask the other pol
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 from promoarray.core.array_base import Array, storage_dtype
@@ -182,18 +184,37 @@ def _run(call: Call, x: Any, scale: Any, zero_point: Any) -> PArray:
         None if zero_point is None else operand_of(call.name, "zero_point", zero_point, int),
     )
     arrays = tuple(each for each in given if isinstance(each, Array))
-    cls = array_class(arrays)
-    policy, ask = cls._policy or get_policy(), partial(_asked, call, given)
-    made = ask(policy, tuple(map(storage_dtype, arrays)))
-    if isinstance(made, Refusal):
-        raise made.error or refused(policy, call.name, arrays, made)
-    result: PArray = cls._wrap(*made)  # type: ignore[assignment]
+    (result,) = answered(call.name, arrays, partial(_asked, call, given))
+    return result
+
+
+Ask = Callable[[Policy, tuple[DType, ...]], tuple[Numbers, ...] | Refusal]
+"""What a policy makes of arrays that are of these types under it."""
+
+
+def answered(name: str, arrays: tuple[Array, ...], ask: Ask) -> tuple[PArray, ...]:
+    """The arrays that the policy makes; observers ask other policies for theirs, one by one.
+
+    Raises PromotionError if the policy makes nothing of these dtypes.
+    """
+    cls: Any = array_class(arrays)
+    policy = cls._policy or get_policy()
+    found = ask(policy, tuple(map(storage_dtype, arrays)))
+    if isinstance(found, Refusal):
+        raise found.error or refused(policy, name, arrays, found)
+    made = tuple(cls._wrap(*each) for each in found)
     if observers_anywhere:
         from promoarray.core.events import QuantizeEvent
 
-        event = QuantizeEvent(call.name, policy, arrays, result, ask)
-        tell(lambda observer: observer.on_quantize(event))
-    return result
+        for which, result in enumerate(made):
+            event = QuantizeEvent(name, policy, arrays, result, partial(_one_of, ask, which))
+            tell(methodcaller("on_quantize", event))
+    return made
+
+
+def _one_of(ask: Ask, which: int, *asked: Any) -> Numbers | Refusal:
+    found = ask(*asked)
+    return found if isinstance(found, Refusal) else found[which]
 
 
 def operand_of(name: str, what: str, given: Any, number: type) -> Any:
@@ -222,14 +243,14 @@ def operand_of(name: str, what: str, given: Any, number: type) -> Any:
 
 def _asked(
     call: Call, given: tuple[Any, ...], policy: Policy, types: tuple[DType, ...]
-) -> Numbers | Refusal:
-    """What a policy makes of arrays that are of these types under it."""
+) -> tuple[Numbers] | Refusal:
     left = iter(types)
     numbers = [
         cast(Numbers(x._buffer, storage_dtype(x)), next(left)) if isinstance(x, Array) else x
         for x in given
     ]
-    return carried_out(call, policy, *numbers)
+    made = carried_out(call, policy, *numbers)
+    return made if isinstance(made, Refusal) else (made,)
 
 
 def refused(

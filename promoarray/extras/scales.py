@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from math import floor, log2
-from operator import methodcaller
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +12,12 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends import backend_of
 from promoarray.core.array_base import Array, storage_dtype
-from promoarray.core.observers import observers_anywhere, tell
 from promoarray.core.operands import array_class, as_array
 from promoarray.core.shapes import axis_in, integers
 from promoarray.dtypes import DType, Kind, as_dtype
 from promoarray.errors import quoted
 from promoarray.extras._quantize import Call, Numbers, cast, computed, limits_of, number, words_of
-from promoarray.extras.quantization import operand_of, quantize, refused
+from promoarray.extras.quantization import answered, operand_of, quantize, refused
 from promoarray.functions.creation import asarray
 from promoarray.functions.data_types import result_type
 from promoarray.kernels.cast_mode import DEFAULT, ScaleRounding, ScaleZero
@@ -102,9 +100,9 @@ def dynamic_quantize(
         return Quantized(values, scale, None)
     if block_size is not None:
         raise TypeError("dynamic_quantize to integers has one scale; leave block_size out")
-    scales = partial(_scales, target, bounds(target), _least_and_most)
-    parameters = _made("dynamic_quantize", policy, (array,), scales)
-    return Quantized(quantize(array, *parameters, dtype=target), *parameters)
+    ask = partial(_scales, target, bounds(target), _least_and_most, (array,))
+    scale, zero_point = answered("dynamic_quantize", (array,), ask)
+    return Quantized(quantize(array, scale, zero_point, dtype=target), scale, zero_point)
 
 
 def quantization_parameters(
@@ -146,73 +144,35 @@ def quantization_parameters(
     name, target = "quantization_parameters", as_dtype(dtype)
     ends = [operand_of(name, what, x, float) for what, x in (("low", low), ("high", high))]
     held = result_type(*ends) if any(isinstance(x, Array) for x in ends) else dt.float32
-    arrays = [asarray(x, dtype=held) for x in ends]
-    policy = array_class(tuple(arrays))._policy or get_policy()
+    arrays = tuple(asarray(x, dtype=held) for x in ends)
     if target.kind is Kind.FLOAT:
         raise TypeError(f"{name} takes an integer dtype, not {target.name}")
     asked = limits_of(Call(name, limits=limits), target)
-    return _made(name, policy, tuple(arrays), partial(_scales, target, asked, _as_given))
-
-
-Ends = tuple[Numbers, Numbers]
-
-
-def _made(
-    name: str,
-    policy: Policy,
-    arrays: tuple[Array, ...],
-    scales: Callable[[Policy, tuple[Numbers, ...]], Ends | Refusal],
-) -> tuple[PArray, PArray]:
-    """A scale and a zero point; observers ask other policies for theirs, one after the other.
-
-    Raises
-    ------
-    PromotionError
-        If the policy finds none of these dtypes.
-    """
-
-    def ask(which: int, policy: Policy, types: tuple[DType, ...]) -> Numbers | Refusal:
-        pairs = zip(arrays, types, strict=True)
-        given = tuple(cast(Numbers(x._buffer, storage_dtype(x)), dtype) for x, dtype in pairs)
-        found = scales(policy, given)
-        return found if isinstance(found, Refusal) else found[which]
-
-    found = scales(policy, tuple(Numbers(x._buffer, storage_dtype(x)) for x in arrays))
-    if isinstance(found, Refusal):
-        raise refused(policy, name, arrays, found)
-    made: Any = tuple(array_class(arrays)._wrap(*each) for each in found)
-    if observers_anywhere:
-        from promoarray.core.events import QuantizeEvent
-
-        for which, result in enumerate(made):
-            event = QuantizeEvent(name, policy, arrays, result, partial(ask, which))
-            tell(methodcaller("on_quantize", event))
-    return made  # type: ignore[no-any-return]
+    scale, zero_point = answered(name, arrays, partial(_scales, target, asked, iter, arrays))
+    return scale, zero_point
 
 
 def _scales(
     target: DType,
     limits: tuple[int, int],
-    ends: Callable[[tuple[Numbers, ...]], Ends],
+    ends: Callable[[Iterable[Numbers]], Iterable[Numbers]],
+    arrays: tuple[Array, ...],
     policy: Policy,
-    given: tuple[Numbers, ...],
-) -> Ends | Refusal:
+    types: tuple[DType, ...],
+) -> tuple[Numbers, ...] | Refusal:
     """The scale and the zero point that a policy finds for a range, or why it finds none."""
+    held = (Numbers(x._buffer, storage_dtype(x)) for x in arrays)
+    given = tuple(map(cast, held, types))
     for x in given:
         if why := not_ranged(policy, x.dtype, target):
             return why
-    return of_range(*ends(given), target, limits, policy.quantization.range)
+    least, most = ends(given)
+    return of_range(least, most, target, limits, policy.quantization.range)
 
 
-def _least_and_most(given: tuple[Numbers, ...]) -> Ends:
+def _least_and_most(given: Iterable[Numbers]) -> Iterable[Numbers]:
     (x,) = given
-    least, most = (computed(name, accumulator(x.dtype), x) for name in ("min", "max"))
-    return least, most
-
-
-def _as_given(given: tuple[Numbers, ...]) -> Ends:
-    least, most = given
-    return least, most
+    return (computed(name, accumulator(x.dtype), x) for name in ("min", "max"))
 
 
 def not_ranged(policy: Policy, x: DType, target: DType) -> Refusal | None:
