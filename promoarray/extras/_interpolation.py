@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -143,9 +144,7 @@ def piecewise(
     array = as_array(x, "piecewise")
     conditions = [_condition(each, array) for each in _listed(condlist, array)]
     if len(funclist) == len(conditions) + 1:
-        taken = api.zeros_like(array, dtype=bool)
-        for each in conditions:
-            taken = api.logical_or(taken, each)
+        taken = reduce(api.logical_or, conditions, api.zeros_like(array, dtype=bool))
         conditions.append(api.logical_not(taken))
     if len(funclist) != len(conditions):
         count = len(conditions)

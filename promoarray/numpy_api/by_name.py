@@ -33,7 +33,7 @@ def function_of(name: str) -> Callable[..., Any]:
         given = (*args, *kwargs.values())
         within = (x for value in given if type(value) in (list, tuple) for x in value)
         xp = space_of(map(type, (*given, *within)))
-        if of_one and args and type(args[0]) in _SEQUENCES:
+        if of_one and args and type(args[0]) in (list, tuple, range):
             args = (xp.asarray(args[0]), *args[1:])
         return call(row, xp, args, kwargs)
 
@@ -42,9 +42,6 @@ def function_of(name: str) -> Callable[..., Any]:
     function.__doc__ = _docstring(row)
     vars(function)["__signature__"] = takes
     return ends_at_caller(function)
-
-
-_SEQUENCES = (list, tuple, range)
 
 
 def _signature(row: Row, numpys: Callable[..., Any]) -> Signature:

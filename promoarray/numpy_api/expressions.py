@@ -20,12 +20,10 @@ from promoarray.numpy_api.composed import (
     arrays_of,
     as_matrix,
     as_stack,
-    fill_diagonal,
     isclose,
     iscomplex,
     ravel,
     sort,
-    vdot,
 )
 
 
@@ -105,11 +103,9 @@ EXPRESSIONS: dict[str, Callable[..., Any]] = {
     "outer": lambda xp, a, b: xp.linalg.outer(
         *(ravel(xp, array_of(xp, x, "outer")) for x in (a, b))
     ),
-    "vdot": vdot,
     "trace": lambda xp, a, *, offset=0, axis1=0, axis2=1, dtype=None: xp.linalg.trace(
         xp.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset, dtype=dtype
     ),
-    "fill_diagonal": fill_diagonal,
     "linalg.qr": lambda xp, a, *, mode="reduced": (
         xp.linalg.qr(a).R if mode == "r" else xp.linalg.qr(a, mode=mode)
     ),

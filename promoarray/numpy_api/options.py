@@ -23,7 +23,6 @@ from promoarray.promotion.in_force import get_policy
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
 _JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
 
-
 ALL = ("True",)
 """What ``where=`` is where nothing is left out."""
 

@@ -69,8 +69,7 @@ _KEEPING = frozenset(
 )
 """Families whose results are of the dtype that they compute in."""
 
-_NAMES = {**OF_UFUNC, np.divmod: "divmod"}
-_NAMES[np.rint] = "rint"
+_NAMES = {**OF_UFUNC, np.divmod: "divmod", np.rint: "rint"}
 _NAMES[np._core.umath.clip] = "clip"  # type: ignore[attr-defined]  # which ndarray.clip calls
 _PAIRS = {"divmod": ("floor_divide", "remainder")}
 """Ufuncs of two results, each of which is an operation."""
