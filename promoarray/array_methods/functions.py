@@ -261,15 +261,11 @@ def _summary(function: Callable[..., Any]) -> str:
     return f"{summary}\n\nAs ``promoarray.{function.__name__}``; arguments are NumPy's."
 
 
-def _is_fast(function: Any) -> bool:
-    return isinstance(function, FastOperator)
-
-
 def made(owner: type[PArray], name: str, parameters: list[str]) -> Any:
     """Make a method of a class of arrays, of a function whose arguments are written as NumPy writes
     them."""
     function = _function(name)
-    own = unwrap(function, stop=_is_fast)
+    own = unwrap(function, stop=lambda each: isinstance(each, FastOperator))
     slow, kept_as = function, ""
     settings: dict[str, Any] = {"kind": "slow"}
     if parameters != ["*axes"]:

@@ -95,9 +95,7 @@ def unpack(packed: Any, dtype: object, shape: int | tuple[int, ...], /) -> PArra
     row = _packed(as_dtype(dtype), "unpack")
     lengths = _shape(shape, row)
     if isinstance(packed, (bytes, bytearray, memoryview)):
-        if isinstance(packed, memoryview) and not packed.c_contiguous:
-            packed = packed.tobytes()
-        packed = np.frombuffer(packed, np.uint8)
+        packed = np.frombuffer(bytes(packed), np.uint8)  # a memoryview may have steps
     array = as_array(packed, "unpack")
     if array.dtype is not dt.uint8:
         raise TypeError(

@@ -18,7 +18,7 @@ from promoarray.core.move import moved
 from promoarray.core.operands import as_operand
 from promoarray.errors import kind_of
 from promoarray.numpy_api.refusals import no_ufunc
-from promoarray.operations import OPERATIONS, Form, Operation
+from promoarray.operations import OPERATIONS, Form
 from promoarray.parray import PArray
 
 
@@ -45,18 +45,13 @@ def answer(ufunc: np.ufunc, name: str | None, inputs: tuple[Any, ...]) -> None:
             )
     spots = np.arange(target.size).reshape(target.shape)[_numpys(index)]
     values = [_spread(as_operand(each), spots.shape) for each in rest]
+    form = Form.INPLACE if row.symbol and rest else Form.FUNCTION
     flat = moved("reshape", copy(target), (-1,))  # so that an error leaves the array as it was
     for turn in _rounds(spots.reshape(-1)):
         places = spots.reshape(-1)[turn]
         taken = (x[turn] if isinstance(x, PArray) and x.ndim else x for x in values)
-        flat[places] = _done(row, flat[places], *taken)
+        flat[places] = apply(row.name, flat[places], *taken, form=form)
     target[...] = moved("reshape", flat, target.shape)
-
-
-def _done(row: Operation, part: Any, *others: Any) -> Any:
-    if row.symbol and others:
-        return apply(row.name, part, *others, form=Form.INPLACE)
-    return apply(row.name, part, *others, form=Form.FUNCTION)
 
 
 def _numpys(index: Any) -> Any:

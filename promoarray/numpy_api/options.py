@@ -13,12 +13,13 @@ from promoarray.core.array_base import storage_dtype
 from promoarray.core.operands import array_class
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
-from promoarray.dtypes import INEXACT, Kind
+from promoarray.dtypes import INEXACT
 from promoarray.errors import kind_of, quoted
 from promoarray.numpy_api.composed import array_of, kept_shape
 from promoarray.numpy_api.table import has_no_effect
 from promoarray.parray import PArray
 from promoarray.promotion.in_force import get_policy
+from promoarray.promotion.plan import accumulator
 
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
 _JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
@@ -72,7 +73,8 @@ def _spread(
 ) -> Any:
     """A mean, variance or deviation of what is not missing, in the dtype of one of all."""
     whole = kept_dtype(getattr(xp, name)(xp.ones(1, dtype=kept_dtype(array))))
-    given = _wide(xp, array if array.dtype.kind in INEXACT else xp.astype(array, whole))
+    given = array if array.dtype.kind in INEXACT else xp.astype(array, whole)
+    given = xp.astype(given, accumulator(given.dtype), copy=False)
     if name == "mean":
         return xp.astype(_mean_of(xp, given, missing, **options), whole)
     spread = _variance_of(xp, given, missing, correction, **options)
@@ -102,14 +104,6 @@ def _variance_of(xp: Any, array: Any, missing: Any, correction: float, **options
     mean = _mean_of(xp, array, missing, axis=options.get("axis"), keepdims=True)
     squares = xp.square(xp.abs(array - mean))
     return _mean_of(xp, squares, missing, correction, **options)
-
-
-def _wide(xp: Any, array: Any) -> Any:
-    """Narrow floats in float32, from which the result is rounded."""
-    dtype = array.dtype
-    if dtype.kind is Kind.FLOAT and dtype.bits < 32:
-        return xp.astype(array, xp.float32)
-    return xp.astype(array, xp.complex64) if dtype is xp.complex32 else array
 
 
 def require_ours(name: str, out: Any) -> None:

@@ -195,14 +195,12 @@ def _reduce(
     axes = () if not array.ndim and axis in (0, None) else axes_in(name, axis, array.ndim)
     if dtype is not None:
         array = array.astype(dtype, copy=False)
-    if begun:
-        if name not in _REDUCTIONS:
-            raise TypeError(f"np.{name}.reduce takes no where= and no initial=")
-        options = {"axis": axes, "keepdims": keepdims, **begun}
-        return reduced(array.__array_namespace__(), _REDUCTIONS[name], array, **options)
     if name in _REDUCTIONS:
-        done = call(_REDUCTIONS[name], array, axis=axes, keepdims=keepdims)
+        options = {"axis": axes, "keepdims": keepdims, **begun}
+        done = reduced(array.__array_namespace__(), _REDUCTIONS[name], array, **options)
         return done if dtype is None else done.astype(dtype, copy=False)
+    if begun:
+        raise TypeError(f"np.{name}.reduce takes no where= and no initial=")
     _require_grouped(name, axes)
     done = array if axes else _folded(name, copy(array)[None], 0)
     for each in sorted(axes, reverse=True):

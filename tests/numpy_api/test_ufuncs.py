@@ -59,6 +59,8 @@ def test_reductions_take_axes_dtype_and_keepdims() -> None:
         for options in ({"axis": None}, {"axis": (0, 1)}, {"axis": 1, "keepdims": True}):
             same(ufunc.reduce(x, **options), ufunc.reduce(INTS, **options))
     same(np.add.reduce(x, dtype=np.float32), np.add.reduce(INTS, dtype=np.float32))
+    begun = {"dtype": np.int8, "initial": 1}
+    same(np.add.reduce(x, **begun), np.add.reduce(INTS, **begun))
     same(np.add.accumulate(x, 1, np.float32), np.add.accumulate(INTS, 1, np.float32))
     same(np.add.reduce(ours(3)), np.add.reduce(np.asarray(3)))
     for ufunc in (np.add, np.bitwise_or):
