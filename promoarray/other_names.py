@@ -12,35 +12,22 @@ import numpy
 
 from promoarray.errors import quoted
 
-BY_NAME = (
-    *("allclose", "append", "argpartition", "argwhere", "around", "array_equal", "array_split"),
-    *("atleast_1d", "atleast_2d", "atleast_3d", "average", "bincount", "column_stack", "copy"),
-    *("corrcoef", "cumprod", "cumsum", "diagonal", "dot", "dsplit", "dstack", "fill_diagonal"),
-    *(
-        "flatnonzero",
-        "fliplr",
-        "flipud",
-        "hsplit",
-        "hstack",
-        "inner",
-        "iscomplex",
-        "iscomplexobj",
-        "isclose",
-    ),
-    *("isreal", "isrealobj", "kron", "median", "nanargmax", "nanargmin", "nancumprod"),
-    *("nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod"),
-    *("nanstd", "nansum", "nanvar", "nan_to_num", "ndim", "outer", "partition", "percentile"),
-    *("polyval", "ptp", "ravel", "rot90", "setdiff1d", "shape", "sinc", "size", "split"),
-    *("swapaxes", "union1d", "unique", "vdot", "vsplit", "vstack"),
-)
+_BY_NAME = """
+allclose append argpartition argwhere around array_equal array_split atleast_1d atleast_2d
+atleast_3d average bincount column_stack copy corrcoef cumprod cumsum diagonal dot dsplit dstack
+fill_diagonal flatnonzero fliplr flipud hsplit hstack inner iscomplex iscomplexobj isclose isreal
+isrealobj kron median nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
+nanpercentile nanprod nanstd nansum nanvar nan_to_num ndim outer partition percentile polyval ptp
+ravel rot90 setdiff1d shape sinc size split swapaxes union1d unique vdot vsplit vstack
+"""
+BY_NAME = tuple(_BY_NAME.split())
 """Functions of NumPy's that are made of several of ours: what ``np.median`` is of our arrays."""
 
-NUMPYS = (
-    *("array", "concatenate", "convolve", "correlate", "cov", "diag", "einsum", "gradient"),
-    *("histogram", "interp", "logspace", "nanquantile", "pad", "piecewise", "quantile"),
-    "transpose",
-    *BY_NAME,
-)
+_EXTRAS = """
+array concatenate convolve correlate cov diag einsum gradient histogram interp logspace nanquantile
+pad piecewise quantile transpose
+"""
+NUMPYS = (*_EXTRAS.split(), *BY_NAME)
 """Functions of NumPy's that are in ``extras``, on the main module and on namespaces."""
 
 _FUNCTIONS = """

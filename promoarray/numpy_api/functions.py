@@ -75,7 +75,7 @@ def _numpys(x: Any) -> Any:
 
 def call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Give on what NumPy's parameters were given, each as its row has it."""
-    given, cast_to = _given(row, args, kwargs)
+    given = _given(row, args, kwargs)
     if given.out is not None:
         require_ours(row.name, given.out)
         if _sums_into(row, given):
@@ -83,15 +83,15 @@ def call(row: Row, xp: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     function = _function(row, xp)
     if given.masked:
         function = partial(reduced, xp, row.ours, **given.masked)
-    if cast_to is None:
+    if given.cast_to is None:
         asked = _frameworks(row, xp, given)
         made = function(*given.places, **given.named)
         if asked is not None and isinstance(made, Array) and made.dtype is not asked:
             made = xp.astype(made, asked)
     else:
         x, *rest = given.places
-        made = function(xp.astype(x, cast_to, copy=False), *rest, **given.named)
-        made = xp.astype(made, cast_to, copy=False)
+        made = function(xp.astype(x, given.cast_to, copy=False), *rest, **given.named)
+        made = xp.astype(made, given.cast_to, copy=False)
     return made if given.out is None else written(row.name, given.out, made)
 
 
@@ -145,17 +145,18 @@ def _sums_into(row: Row, given: Given) -> bool:
 
 
 class Given:
-    """The arguments of ours, and what is done beside: ``out=``, ``where=`` and ``initial=``."""
+    """The arguments of ours, and what is done beside: ``out=``, ``where=``, ``initial=``, casts."""
 
     def __init__(self) -> None:
         self.places: list[Any] = []
         self.named: dict[str, Any] = {}
         self.masked: dict[str, Any] = {}
         self.out: Any = None
+        self.cast_to: Any = None
 
 
-def _given(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Given, Any]:
-    given, cast_to, left = Given(), None, list(args)
+def _given(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Given:
+    given, left = Given(), list(args)
     known = {parameter.name for parameter in row.parameters}
     for parameter in row.parameters:
         if parameter.how == "rest":
@@ -164,26 +165,26 @@ def _given(row: Row, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Giv
         elif parameter.how == "names":
             given.named.update({name: kwargs[name] for name in kwargs if name not in known})
         elif left and parameter.name not in kwargs:
-            cast_to = _take(row, parameter, left.pop(0), given) or cast_to
+            _take(row, parameter, left.pop(0), given)
         elif parameter.name in kwargs:
-            cast_to = _take(row, parameter, kwargs[parameter.name], given) or cast_to
+            _take(row, parameter, kwargs[parameter.name], given)
     unknown = {*kwargs} - known - {*given.named}
     if left or unknown:
         more = [f"a further {kind_of(x)}" for x in left]
         said = ", ".join([*(f"{name}=" for name in sorted(unknown)), *more])
         raise not_honoured(row, said)
-    return given, cast_to
+    return given
 
 
-def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
-    """Put one argument where it belongs; return the dtype that it asks a cast to."""
+def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> None:
+    """Put one argument where it belongs."""
     if value is np._NoValue:
-        return None
+        return
     if parameter.name == "where" and value is None:
         value = False  # which NumPy takes it for
     if parameter.how == "cast":
-        return value
-    if parameter.how == "refused":
+        given.cast_to = value
+    elif parameter.how == "refused":
         if not has_no_effect(value, parameter.taken):
             raise not_honoured(row, f"{parameter.name}=")
     elif parameter.how == "out":
@@ -197,7 +198,6 @@ def _take(row: Row, parameter: Parameter, value: Any, given: Given) -> Any:
         if parameter.ours in given.named:
             raise TypeError(f"np.{row.name} got two values for {parameter.name}")
         given.named[parameter.ours] = value
-    return None
 
 
 def _own(xp: Any, name: str, a: Any, *args: Any, **options: Any) -> Any:
