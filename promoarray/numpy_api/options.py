@@ -22,7 +22,8 @@ from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import accumulator
 
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
-_JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+JOINED = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+"""Reductions that may begin with a value, and what combines it with the others."""
 
 ALL = ("True",)
 """What ``where=`` is where nothing is left out."""
@@ -40,7 +41,7 @@ def reduced(
     """
     array = array_of(xp, x, name)
     begun = not has_no_effect(initial)
-    if begun and name not in _JOINED:
+    if begun and name not in JOINED:
         raise TypeError(f"np.{name} takes no initial=; write what combines it with {name}")
     if not has_no_effect(where, ALL):
         mask = array_of(xp, where, name)
@@ -58,7 +59,7 @@ def reduced(
     if name not in _NEUTRAL and not array.size:
         return _nothing_but(xp, array, initial, **options)
     found = getattr(xp, name)(array, **options)
-    return getattr(xp, _JOINED[name])(found, _stored(xp, initial, kept_dtype(found)))
+    return getattr(xp, JOINED[name])(found, _stored(xp, initial, kept_dtype(found)))
 
 
 def _stored(xp: Any, initial: Any, dtype: Any) -> Any:

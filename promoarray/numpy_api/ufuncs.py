@@ -21,7 +21,7 @@ from promoarray.dtypes import INEXACT, WEAK, DType, as_dtype
 from promoarray.errors import kind_of
 from promoarray.numpy_api import at
 from promoarray.numpy_api.composed import kept_shape
-from promoarray.numpy_api.options import ALL, reduced, require_ours, written
+from promoarray.numpy_api.options import ALL, JOINED, reduced, require_ours, written
 from promoarray.numpy_api.refusals import method_called, no_ufunc, option_refused
 from promoarray.numpy_api.table import has_no_effect
 from promoarray.operations import OPERATIONS, Family, Form
@@ -38,14 +38,8 @@ _NOTHING: dict[str, tuple[str, ...]] = {
 }
 """What the options of every ufunc are, beside None, where nothing is asked."""
 
-_REDUCTIONS = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-}
+_REDUCTIONS = {ufunc: name for name, ufunc in JOINED.items()}
+_REDUCTIONS |= {"logical_and": "all", "logical_or": "any"}
 _RUNNING = {"add": "cumulative_sum", "multiply": "cumulative_prod"}
 _ASSOCIATIVE = frozenset(
     {
