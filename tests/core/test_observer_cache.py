@@ -154,7 +154,7 @@ with pa.shadow() as report, pa.policy("numpy"):
     before, objects = tracemalloc.get_traced_memory()[0], len(gc.get_objects())
     loop(2000)
     grown, more = tracemalloc.get_traced_memory()[0] - before, len(gc.get_objects()) - objects
-print(report.operations > 20_000, more < 50, grown < 16_384 or grown)
+print(report.operations > 20_000, more < 50, grown < 65_536 or grown)
 """
 
 

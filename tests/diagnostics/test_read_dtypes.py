@@ -175,7 +175,7 @@ def test_decisions_are_in_the_report() -> None:
     assert decision["dtypes"] == ["float64"]
     assert decision["policies"] == {"torch@2.13": ["float32"], "onnx@25": ["int64"]}
     assert (
-        "<b>float32</b> <span>torch@2.13</span><small>the run goes by float64" in report.to_html()
+        "<b>float32</b> <span>torch@2.13</span> <small>the run goes by float64" in report.to_html()
     )
 
 
