@@ -200,6 +200,11 @@ def array_class(operands: tuple[Any, ...], *others: type[Array]) -> type[Array]:
     return bound.pop() if bound else Array.default
 
 
+def policy_of(*arrays: Any) -> Policy:
+    """The policy that arrays are bound to, or else the one in force."""
+    return array_class(arrays)._policy or get_policy()
+
+
 def operand_of(x: Any, policy: Policy) -> Operand:
     """What a policy sees of an operand."""
     if type(x) in WEAK:

@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 from promoarray.core.dispatch import call
 from promoarray.core.move import require_taken, tell_steps
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, policy_of
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.parray import AnyArray, PArray
-from promoarray.promotion.in_force import get_policy
 
 
 class Named(NamedTuple):
@@ -77,7 +76,7 @@ def einsum(subscripts: str, /, *operands: AnyArray) -> PArray:
     PArray(5, dtype=int64)
     """
     arrays = [as_array(x, "einsum") for x in operands]
-    policy = array_class(tuple(arrays))._policy or get_policy()
+    policy = policy_of(*arrays)
     composed = "einsum" in policy.composed
     if arrays:
         tell_steps("einsum", *arrays) if composed else require_taken("einsum", *arrays)

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from promoarray.core.move import tell_steps
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, policy_of
 from promoarray.dtypes import INEXACT, Kind, bool, complex128, int64
 from promoarray.extras._statistics import averaged
 from promoarray.functions import xp as api
 from promoarray.parray import AnyArray, Data, PArray
-from promoarray.promotion.in_force import get_policy
 
 
 def interp(
@@ -70,7 +69,7 @@ def interp(
 def _as_floats(x: PArray, xp: PArray, fp: PArray) -> tuple[PArray, PArray, PArray]:
     """Points that can be divided: in NumPy's double, or as the policy has floats of them."""
     tell_steps("interp", x, xp, fp)
-    fixed = (array_class((x, xp, fp))._policy or get_policy()).fixed.get("interp")
+    fixed = policy_of(x, xp, fp).fixed.get("interp")
     if fixed:
         high = complex128 if fp.dtype.kind is Kind.COMPLEX else fixed
         x, xp = api.astype(x, fixed, copy=False), api.astype(xp, fixed, copy=False)

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from promoarray.backends import backend_of, is_lazy
-from promoarray.core.operands import array_class, as_array, operand_of
+from promoarray.core.operands import as_array, operand_of, policy_of
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT, INTEGERS, WEAK, int64
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.parray import Axes, Data, PArray
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Refusal
 
 _AT_ONCE = 2**20
@@ -131,7 +130,7 @@ def correlate(a: Data, v: Data, mode: str = "valid") -> PArray:
 
 def _as_recorded(name: str, x: PArray, y: PArray) -> tuple[PArray, PArray]:
     """Both in the dtype that the framework's own function was recorded to give for theirs."""
-    policy = array_class((x, y))._policy or get_policy()
+    policy = policy_of(x, y)
     common = policy.result_type((operand_of(x, policy), operand_of(y, policy)))
     if isinstance(common, Refusal) or policy.answers is None:
         return x, y

@@ -16,14 +16,13 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.move import require_taken, tell_steps
-from promoarray.core.operands import array_class, as_array
+from promoarray.core.operands import as_array, policy_of
 from promoarray.core.shapes import axes_in, integers
 from promoarray.dtypes import WEAK, DType, Kind, complex128, float32, float64, int64
 from promoarray.errors import quoted
 from promoarray.functions import xp
 from promoarray.functions.data_types import result_type
 from promoarray.parray import Axes, Data, PArray
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 
 METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
@@ -151,7 +150,7 @@ def _quantiles(name: str, x: Any, q: Any, axis: Any, keepdims: bool, method: str
 
 def _promotes(array: PArray) -> bool:
     """Whether the framework makes quantiles of its other functions, so that they promote."""
-    policy = array_class((array,))._policy or get_policy()
+    policy = policy_of(array)
     return "quantile" in policy.composed
 
 
@@ -163,7 +162,7 @@ def _entered(array: PArray, q: Any, name: str, method: str) -> tuple[PArray, DTy
     ValueError
         If one is not between 0 and 1.
     """
-    policy = array_class((array,))._policy or get_policy()
+    policy = policy_of(array)
     given = xp.asarray(q)
     if not bool(((given >= 0) & (given <= 1)).all()):
         raise ValueError(f"{name}: q must be between 0 and 1, not {quoted(q)}")
@@ -264,7 +263,7 @@ def histogram(
     """
     values = xp.reshape(as_array(x, "histogram"), (-1,))
     tell_steps("histogram", values)
-    policy = array_class((values,))._policy or get_policy()
+    policy = policy_of(values)
     wide = averaged(values, "histogram")
     if hasattr(bins, "__len__") or isinstance(bins, PArray):
         edges = _ascending(bins)
@@ -367,7 +366,7 @@ def _variables(given: Any, rowvar: bool) -> PArray:
     if x.ndim > 2:
         raise ValueError(f"cov takes a matrix or a vector, not {x.ndim} axes")
     tell_steps("cov", x)
-    policy = array_class((x,))._policy or get_policy()
+    policy = policy_of(x)
     fixed = policy.fixed.get("cov")
     cell = policy.answers.cell("cov", Operand(x.dtype)) if policy.answers else None
     if cell and not cell.refused:  # PyTorch takes integers here, of which it has no mean

@@ -13,7 +13,6 @@ from promoarray.core.fast_path import fast_function
 from promoarray.core.observers import observers_anywhere
 from promoarray.core.operands import (
     admitted,
-    array_class,
     as_array,
     as_operand,
     canonicalize,
@@ -21,6 +20,7 @@ from promoarray.core.operands import (
     operand_of,
     operands_of,
     plain_number,
+    policy_of,
 )
 from promoarray.core.read_dtype import answered, decided, kept_dtype, plain
 from promoarray.core.refusals import promotion_error
@@ -156,7 +156,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """
     if not arrays_and_dtypes:
         raise TypeError("result_type needs at least one array, scalar or dtype")
-    policy = array_class(arrays_and_dtypes)._policy or get_policy()
+    policy = policy_of(*arrays_and_dtypes)
     entered = tuple(_entered(x, policy) for x in arrays_and_dtypes)
     decide, form = policy.result_type, Form.FUNCTION
     if policy.foreign is not None:
@@ -244,7 +244,7 @@ def can_cast(from_: Any, to: AnyDType, /) -> bool:
     ...     can_cast(int32, float32)
     True
     """
-    policy = array_class((from_,))._policy or get_policy()
+    policy = policy_of(from_)
     target = _named(to)
     answer: bool = decided(_can_cast, _row(from_), target, policy=policy)
     keep_answer(policy, "can_cast", (from_, to), answer)

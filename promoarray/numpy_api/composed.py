@@ -15,12 +15,11 @@ import numpy as np
 
 from promoarray.backends import common_backend
 from promoarray.core.array_base import Array
-from promoarray.core.operands import array_class, as_operand
+from promoarray.core.operands import as_operand, policy_of
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in, integers
 from promoarray.dtypes import INEXACT, Kind, as_dtype, float32, float64
 from promoarray.errors import kind_of, quoted
-from promoarray.promotion.in_force import get_policy
 
 
 def array_of(xp: Any, x: Any, name: str) -> Any:
@@ -302,7 +301,7 @@ def _sums_of_weights(xp: Any, x: Any, weights: Any, length: int) -> Any:
     """The weights of each number, added up in their order in the dtype of the result."""
     if weights.shape != x.shape:
         raise ValueError(f"np.bincount: weights have the shape {weights.shape}, not {x.shape}")
-    fixed = (array_class((x, weights))._policy or get_policy()).fixed
+    fixed = policy_of(x, weights).fixed
     own = weights.dtype
     single = None if own in (float32, float64) else fixed.get("weights")
     wide = fixed.get("bincount") or single or own

@@ -11,7 +11,7 @@ import numpy as np
 
 from promoarray.backends import find
 from promoarray.core.array_base import Array
-from promoarray.core.operands import array_class
+from promoarray.core.operands import array_class, policy_of
 from promoarray.dtypes import INEXACT, DType
 from promoarray.errors import PromotionError, kind_of, quoted
 from promoarray.namespaces import namespace
@@ -22,7 +22,6 @@ from promoarray.numpy_api.refusals import not_honoured, refusal
 from promoarray.numpy_api.table import Parameter, Row, has_no_effect, rows
 from promoarray.operations import OPERATIONS
 from promoarray.promotion.answers import REFUSED
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 from promoarray.promotion.policy import Policy
 
@@ -110,7 +109,7 @@ def _frameworks(row: Row, xp: Any, given: Given) -> DType | None:
     if beside or not alike or not _is_composed(row) or arrays[0] is not given.places[0]:
         return None
     x = arrays[0]
-    policy: Policy = x._policy or get_policy()
+    policy: Policy = policy_of(x)
     answers = policy.answers
     cell = None if answers is None else answers.cell(row.name, Operand(x.dtype))
     if answers is None or cell is None:

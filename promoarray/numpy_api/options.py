@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.operands import array_class
+from promoarray.core.operands import policy_of
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT
@@ -18,7 +18,6 @@ from promoarray.errors import kind_of, quoted
 from promoarray.numpy_api.composed import array_of, kept_shape
 from promoarray.numpy_api.table import has_no_effect
 from promoarray.parray import PArray
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import accumulator
 
 _NEUTRAL = {"sum": 0, "prod": 1, "all": True, "any": False}
@@ -128,7 +127,7 @@ def written(name: str, out: Any, result: Any, mask: Any = True) -> Any:
     require_ours(name, out)
     if out.shape != result.shape:
         raise ValueError(f"np.{name}: out has shape {out.shape}, the result {result.shape}")
-    policy = array_class((out, result))._policy or get_policy()
+    policy = policy_of(out, result)
     source, target = storage_dtype(result), storage_dtype(out)
     if source is not target and not (policy.inplace and policy.inplace(source, target)):
         raise TypeError(

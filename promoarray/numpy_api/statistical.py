@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from promoarray import dtypes as dt
+from promoarray.core.operands import policy_of
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in
 from promoarray.dtypes import INEXACT
 from promoarray.numpy_api.composed import array_of, cumprod, cumsum, kept_shape
 from promoarray.numpy_api.options import reduced
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand
 
 
@@ -82,7 +82,7 @@ def nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> A
 
 def _takes_the_lower(array: Any) -> bool:
     """Whether the median of integers is one of them: of an even count PyTorch takes the lower."""
-    answers = (array._policy or get_policy()).answers
+    answers = policy_of(array).answers
     cell = None if answers is None else answers.cell("median", Operand(dt.int64))
     return cell is not None and not cell.refused and cell.results[0].kind not in INEXACT
 

@@ -13,7 +13,7 @@ import numpy as np
 from promoarray.backends.numpy.kernels import OF_UFUNC
 from promoarray.core.dispatch import apply, call
 from promoarray.core.move import moved
-from promoarray.core.operands import as_array, as_operand, operand_of
+from promoarray.core.operands import as_array, as_operand, operand_of, policy_of
 from promoarray.core.operators import form_of_ufunc
 from promoarray.core.read_dtype import kept_dtype
 from promoarray.core.shapes import axes_in, axis_in
@@ -26,7 +26,6 @@ from promoarray.numpy_api.refusals import method_called, no_ufunc, option_refuse
 from promoarray.numpy_api.table import has_no_effect
 from promoarray.operations import OPERATIONS, Family, Form
 from promoarray.parray import PArray
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Refusal
 
 _NOTHING: dict[str, tuple[str, ...]] = {
@@ -164,7 +163,7 @@ def _as_float(x: Any) -> Any:
     array = as_array(x, "rint")
     if array.dtype.kind in INEXACT:
         return array
-    policy = array._policy or get_policy()
+    policy = policy_of(array)
     plan = policy.plan("sqrt", (operand_of(array, policy),), Form.FUNCTION)
     return array if isinstance(plan, Refusal) else array.astype(plan.result)
 

@@ -12,7 +12,7 @@ import numpy as np
 from promoarray import dtypes as dt
 from promoarray.backends.numpy.kernels import OF_UFUNC  # users ask about NumPy's ufuncs
 from promoarray.core.array_base import storage_dtype
-from promoarray.core.operands import array_class, as_operand, operand_of
+from promoarray.core.operands import as_operand, operand_of, policy_of
 from promoarray.diagnostics.explain.case import explain_operation
 from promoarray.diagnostics.explain.cast import explain_cast
 from promoarray.diagnostics.explain.functions import explain_function, was_asked
@@ -21,7 +21,6 @@ from promoarray.diagnostics.explain.report import Explanation
 from promoarray.dtypes import WEAK, as_dtype
 from promoarray.errors import quoted
 from promoarray.operations import BY_SYMBOL, OPERATIONS, STANDS_FOR, Form, Operation, operation
-from promoarray.promotion.in_force import get_policy
 from promoarray.promotion.plan import Operand, Rank
 from promoarray.promotion.policy import Policy
 from promoarray.promotion.registry import as_policy
@@ -183,5 +182,4 @@ def _stands_for(x: Any) -> Any:
 
 
 def _asked(entered: tuple[Any, ...]) -> Policy:
-    arrays = tuple(x for x in entered if not isinstance(x, Operand))
-    return array_class(arrays)._policy or get_policy()
+    return policy_of(*(x for x in entered if not isinstance(x, Operand)))
