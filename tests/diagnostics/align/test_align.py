@@ -40,8 +40,15 @@ FAULTS = {
             "integer division",
         ),
         "a cast": ("self.out(y)", "self.out(y).half()", "cast"),
+        "a mask in the first": ('float("-inf")', "-1.0", "another number: -"),
     },
     "block torch paddle": {
+        "a transposed weight": (
+            "self.out(y)",
+            "(y @ self.out.weight.T + self.out.bias)",
+            "transposed",
+        ),
+        "integer division": (" / (W // H)", " // (W // H)", "integer division"),
         "promotion": (
             "x = x + self.out(y)",
             'x = (x + self.out(y) * paddle.ones([W], "float64")).astype("float32")',
@@ -102,6 +109,11 @@ FAULTS = {
             'self.bn1(self.conv1(x)).astype("bfloat16").astype("float32")',
             "a cast",
         ),
+        "a transposed weight": (
+            "self.conv1(x)",
+            "F.conv2d(x, self.conv1.weight.transpose([0, 1, 3, 2]), self.conv1.bias, padding=1)",
+            "",
+        ),
         "integer division": ("x.mean((2, 3))", "x.sum((2, 3)) // 16", "integer division"),
     },
     "block jax paddle": {
@@ -113,6 +125,12 @@ FAULTS = {
             "nn.BatchNorm2D(8, epsilon=1e-3), nn.BatchNorm2D(8)",
             "another number: the first adds 1e-05",
             "F.relu(self.bn1",
+        ),
+        "a learning rate": (
+            "Momentum(0.1",
+            "Momentum(0.01",
+            "what is added there is 10 times as much in the first",
+            "step.step()",
         ),
     },
     "block jax torch": {"a scale": (" / (W // H) ** 0.5", "", "a step")},
