@@ -18,7 +18,7 @@ from pathlib import Path
 
 from promoarray.console import console, folded, visible
 from promoarray.diagnostics.align import dtypes_alone
-from promoarray.diagnostics.align.departure import OUTSIDE, VALUES, Departure, find
+from promoarray.diagnostics.align.departure import DTYPE, OUTSIDE, VALUES, Departure
 from promoarray.diagnostics.align.exported import candidates, dtypes_changed
 from promoarray.diagnostics.align.graph import Graph, Node, Value, distance, in_layout, read
 from promoarray.diagnostics.align.pairing import Pairing
@@ -33,6 +33,7 @@ from promoarray.diagnostics.align.rounding import (
     note,
     saved_noise,
 )
+from promoarray.diagnostics.align.search import find
 from promoarray.diagnostics.align.weights import proposed, read_map
 from promoarray.diagnostics.exit_codes import (
     FAILED,
@@ -309,6 +310,11 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 found.departures.append(departure)
             if len(found.departures) >= args.differences:
                 found.ended = "What follows was not looked at (--differences)."
+                return found
+            if departure.kind == DTYPE and departure.theirs is None:
+                found.ended = (
+                    "Behind the cast, and before it, rounding hides what differs: mend it."
+                )
                 return found
             counterpart = _counterpart(departure, pairing)
             if counterpart is None or second.saved:

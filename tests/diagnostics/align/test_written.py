@@ -16,11 +16,11 @@ import pytest
 
 from promoarray.cli import main
 from promoarray.core.call_site import Site
-from promoarray.diagnostics.align.departure import find
 from promoarray.diagnostics.align.graph import Graph, read
 from promoarray.diagnostics.align.pairing import Pairing
 from promoarray.diagnostics.align.report import Aligned
 from promoarray.diagnostics.align.rounding import measured, note
+from promoarray.diagnostics.align.search import find
 from promoarray.diagnostics.align.weights import Packed, proposed
 from promoarray.diagnostics.record.tape import Tape, TapeAsked
 
@@ -461,6 +461,40 @@ def test_a_cast_inside_of_what_the_first_has_as_one_function(tmp_path: Path) -> 
     found = find(Pairing(*graphs(tmp_path, first, second)))
     assert found is not None
     assert (found.kind, found.second.place.line) == ("dtype", 3)
+
+
+def test_a_cast_that_hides_another_fault_is_told(tmp_path: Path) -> None:
+    x = DRAW.normal(size=(4, 8)).astype("float32")
+    small = np.tanh(x) * np.float32(0.1)
+
+    def program(run: Written, factor: float, *casts: str) -> None:
+        a = run(1, "", small, x, name="small")
+        b = run(2, "multiply", a * np.float32(factor), a, factor) if factor != 1 else a
+        c = run(3, "square", b * b, b)
+        for dtype in casts:
+            c = run(4, "", c.astype(dtype), c, name="astype")
+        z = run(5, "add", x + c, x, c)
+        run(6, "exp", np.exp(z), z)
+
+    first, second = graphs(tmp_path, lambda run: program(run, 0.5), lambda r: program(r, 1))
+    found = find(Pairing(first, second))
+    assert found is not None
+    assert found.second.place.line < 4
+    for casts, line in (((), ("float16",)), 4), ((("float16",), ()), 5):
+        first, second = graphs(
+            tmp_path,
+            lambda run, x=casts[0]: program(run, 0.5, *x),
+            lambda run, x=casts[1]: program(run, 1, *x),
+        )
+        found = find(Pairing(first, second))
+        assert found is not None
+        assert (found.kind, found.second.place.line) == ("dtype", line)
+        assert "nothing of" in found.cause
+    first, second = graphs(
+        tmp_path, lambda run: program(run, 0.5, "float16"), lambda run: program(run, 1, "float16")
+    )
+    found = find(Pairing(first, second))
+    assert found is None or found.kind != "dtype"
 
 
 E = {name: DRAW.normal(size=(8, 8)).astype("float32") for name in ("q", "k", "v", "out")}
