@@ -312,9 +312,7 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
                 found.ended = "What follows was not looked at (--differences)."
                 return found
             if departure.kind == DTYPE and departure.theirs is None:
-                found.ended = (
-                    "Behind the cast, and before it, rounding hides what differs: mend it."
-                )
+                found.ended = "Rounding around the cast may hide more: mend it, and align again."
                 return found
             counterpart = _counterpart(departure, pairing)
             if counterpart is None or second.saved:
