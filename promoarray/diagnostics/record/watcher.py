@@ -200,11 +200,13 @@ class Watcher(CallWatcher):
     ) -> None:
         """Look at the values of a call that is like others, or record one that made something else
         than those."""
-        told, screen, checked, before = Given(*given), known.screen, self._checked, None
+        screen, checked, before = known.screen, self._checked, None
         if screen is not None and checked is not None:
-            if alike and self._unheard(checked.passed, screen, told.args, told.kwargs, result, was):
-                return
-            before = self.recorder.guarded(checked.seen, screen, was, told.args)
+            args, kwargs = given[-2:]
+            if alike and self._unheard(checked.passed, screen, args, kwargs, result, was):
+                return  # nearly every call ends here
+            before = self.recorder.guarded(checked.seen, screen, was, args)
+        told = Given(*given)
         if not alike:
             call = self.recorder.guarded(self._looked_at, *told.looked)
             self._made(call, told, key, before, result)
