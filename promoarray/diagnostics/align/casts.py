@@ -74,7 +74,7 @@ def of_cast_alone(pairing: Pairing) -> Iterator[Departure]:
         yield Departure(DTYPE, None, node, cause, mine=made)
         break
     for node in _narrow_casts(first, second, pairing):
-        left = [*node.results]
+        left, seen = [*node.results], {*node.results}
         for x in left:  # which grows
             behind = next((y.maker for y in pairing.of_second(x) if y.maker), None)
             if behind is not None:
@@ -82,7 +82,9 @@ def of_cast_alone(pairing: Pairing) -> Iterator[Departure]:
                 cause = f"the first program casts to {dtype} there; the second has nothing of it"
                 yield Departure(DTYPE, node, behind, cause)
                 return
-            left += [y for each in x.readers for y in each.results if y not in left]
+            new = {y: None for each in x.readers for y in each.results if y not in seen}
+            left += new
+            seen.update(new)
 
 
 def _narrow_casts(graph: Graph, other: Graph, pairing: Pairing) -> Iterator[Node]:
@@ -90,7 +92,7 @@ def _narrow_casts(graph: Graph, other: Graph, pairing: Pairing) -> Iterator[Node
     every = (x.dtype for x in other.values.values() if x.inexact and x.dtype)
     fewest = min(map(_digits, every), default=0)
     for node in graph.nodes:
-        if _is_cast(node) and node.operands and node.results:
+        if _is_cast(node) and node.operands and node.results and node.framework != "onnx":
             given, made = node.operands[0], node.results[0]
             narrow = given.inexact and made.inexact and _digits(made.dtype) < fewest
             if narrow and made.maker is node and pairing.state.get(given) in (STEP, DEPARTS):

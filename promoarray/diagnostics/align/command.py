@@ -311,7 +311,7 @@ def _aligned(first: Side, second: Side, args: argparse.Namespace) -> Aligned:
             if len(found.departures) >= args.differences:
                 found.ended = "What follows was not looked at (--differences)."
                 return found
-            if departure.kind == DTYPE and departure.theirs is None:
+            if departure.kind == DTYPE and departure.theirs is None:  # of ``of_cast_alone``
                 found.ended = "Rounding around the cast may hide more: mend it, and align again."
                 return found
             counterpart = _counterpart(departure, pairing)

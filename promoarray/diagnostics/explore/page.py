@@ -142,11 +142,13 @@ def _by_processes(
         yield from map(ask, policies)
         return
     spawn = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=_keep_all) as processes:
+    with ProcessPoolExecutor(
+        workers, mp_context=spawn, initializer=_without_collector
+    ) as processes:
         yield from processes.map(ask, [policy.name for policy in policies])
 
 
-def _keep_all() -> None:
+def _without_collector() -> None:
     """Collect no garbage in this process.
 
     Answers are many thousand tuples that all stay. To look through them took a quarter of the time,
